@@ -17,11 +17,9 @@ SUGGESTED, ACCEPTED, REJECTED, SKIPPED = STATUSES = (
 
 
 class Mark(NamedTuple):
-    """An entity: characters ``start <= i < end`` of the text.
+    """An entity: characters ``start <= i < end`` of the text, Unicode code points as in Python.
 
     Attributes:
-      start: first character, a Unicode code point as in Python.
-      end: the one after the last.
       label: the entity's type.
       score: confidence in [0, 1] of a suggestion.
       place: file and line, where the mark has one of its own.
@@ -39,7 +37,6 @@ class AnnotatedText:
     """A text, its marks and where they come from; what every format is read to and written from.
 
     Attributes:
-      text: the text.
       marks: entities in the order of the text.
       tokens: (start, end) of each token, where it was cut into tokens.
       status: one of ``STATUSES``.
@@ -88,11 +85,16 @@ class AnnotatedText:
         return tuple(found.values())
 
 
+def marks_at(spans: Iterable[tuple[int, int]], labels: Iterable[str]) -> tuple[Mark, ...]:
+    """Marks at (start, end), each with its label, in the order of the text."""
+    marks = [Mark(*span, label) for span, label in zip(spans, labels, strict=True)]
+    return tuple(sorted(marks, key=lambda mark: mark[:2]))
+
+
 def needed(record: dict[str, Any], keys: Sequence[str], what: str) -> Any:
     """The first list under these keys that is not empty; [] where all are, or null.
 
-    Raises:
-      InputError: it has none of them, and may so have its marks elsewhere; or no list.
+    Raises InputError for a record without them, which may have its marks elsewhere, or no list.
     """
     have = [key for key in keys if key in record]
     if not have:
@@ -109,11 +111,7 @@ def needed(record: dict[str, Any], keys: Sequence[str], what: str) -> Any:
 
 
 def text_of(record: dict[str, Any], keys: Sequence[str] = ("text",)) -> str:
-    """The text under the first of these keys.
-
-    Raises:
-      InputError: there is none.
-    """
+    """The text under the first of these keys; raises InputError if there is none."""
     text = next((record[key] for key in keys if key in record), None)
     if not isinstance(text, str):
         raise InputError(f"has no text under {listed(keys)}; its keys are {listed(record)}.")
@@ -121,22 +119,14 @@ def text_of(record: dict[str, Any], keys: Sequence[str] = ("text",)) -> str:
 
 
 def type_of(value: Any) -> str:
-    """The type of a mark, as a file has it.
-
-    Raises:
-      InputError: it is neither a text nor a number, or blank.
-    """
+    """The type of a mark, as a file has it; raises InputError unless a number or unblank text."""
     if type(value) not in (str, int) or not str(value).strip():
         raise InputError(f"a mark has no type: {shown(value)}")
     return str(value)
 
 
 def offset_of(value: Any) -> int:
-    """An offset, as a file has it.
-
-    Raises:
-      InputError: it is no whole number.
-    """
+    """An offset, as a file has it; raises InputError if it is no whole number."""
     if type(value) not in (int, float) or value != int(value):
         raise InputError(f"an offset must be a whole number. Received: {shown(value)}")
     return int(value)

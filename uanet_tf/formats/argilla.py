@@ -15,8 +15,8 @@ from uanet_tf.formats.annotated_text import (
     SKIPPED,
     SUGGESTED,
     AnnotatedText,
-    Mark,
     listed,
+    marks_at,
     offset_of,
     token_places,
     type_of,
@@ -42,13 +42,10 @@ def matches(record: dict[str, Any]) -> bool:
 
 def write(item: AnnotatedText) -> dict[str, Any]:
     """One record; what Argilla has no field for is in its metadata, as JSON values."""
+    text = item.text
     value = [
-        {
-            "start": to_utf16(item.text, mark.start),
-            "end": to_utf16(item.text, mark.end),
-            "label": mark.label,
-        }
-        for mark in item.marks
+        {"start": to_utf16(text, start), "end": to_utf16(text, end), "label": label}
+        for start, end, label, *_ in item.marks
     ]
     metadata = dict(item.meta)
     if item.tokens is not None:
@@ -87,13 +84,9 @@ def read(record: dict[str, Any]) -> AnnotatedText:
     if answers or left:
         status, value = (ACCEPTED, answers[-1]) if answers else (SKIPPED, left[-1])
     read = code_points(text, [_span_key(span)[:2] for span in value], metadata.get("counted"))
-    marks = [
-        Mark(start, end, type_of(span["label"]))
-        for (start, end), span in zip(read.spans, value, strict=True)
-    ]
     return AnnotatedText(
         text=text,
-        marks=tuple(sorted(marks, key=lambda mark: mark[:2])),
+        marks=marks_at(read.spans, (type_of(span["label"]) for span in value)),
         tokens=token_places(metadata.get("tokens")),
         status=status,
         disputed=len({frozenset(map(_span_key, answer)) for answer in answers}) > 1,
@@ -131,8 +124,7 @@ def _text(record: dict[str, Any]) -> str:
 def _of_span_question(record: dict[str, Any]) -> tuple[list[Spans], list[Spans], Spans]:
     """The answers to the question on spans, those discarded or drafted, and its suggestion.
 
-    Raises:
-      InputError: several questions may be meant.
+    Raises InputError where several questions may be meant.
     """
     given = record.get("responses") or {}
     responses = {name: [each.get("value") for each in given[name]] for name in given}

@@ -33,9 +33,7 @@ def matches(path: pathlib.Path) -> bool:
 def read(path: str, notes: Notes | None = None) -> Iterator[tuple[str, AnnotatedText]]:
     """(file, text) of a text file with its .ann file, or of all in a folder, hidden files aside.
 
-    Args:
-      path: of one of the two, or of the folder.
-      notes: counts entities in several pieces, and texts of the folder without an .ann file.
+    ``notes`` counts entities in several pieces, and texts of the folder without an .ann file.
 
     Raises:
       InputError: a missing file, a line that cannot be read, or a text that is not the one that
@@ -82,8 +80,7 @@ def read(path: str, notes: Notes | None = None) -> Iterator[tuple[str, Annotated
 def write(items: Sequence[AnnotatedText]) -> dict[str, str]:
     """{ending: content} of one text, a line for each item, and its .ann file.
 
-    Raises:
-      InputError: a type that is blank or has blanks.
+    Raises InputError for a type that is blank or has blanks.
     """
     lines: list[str] = []
     notes: list[str] = []

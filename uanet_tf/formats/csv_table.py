@@ -47,15 +47,12 @@ def read(
     skip_blank_tokens: bool = False,
     notes: Notes | None = None,
 ) -> Iterator[Sentence]:
-    """The sentences of a table.
+    """The sentences of a table, of whose lines come (number, text).
 
     Args:
-      lines: (number, text) of its lines.
-      name: of the file, for messages.
       token_column: index or name; 0: the column that is called like one of tokens, if there is.
       label_column: the same for the labels, -1; None: no labels are read.
-      skip_blank_tokens: leave out tokens that are blank; else they are refused.
-      notes: counts these.
+      skip_blank_tokens: leave out tokens that are blank and count them; else they are refused.
 
     Raises:
       InputError: no such column, or a row that cannot be read; names the line.

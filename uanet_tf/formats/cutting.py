@@ -3,7 +3,7 @@
 import bisect
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from uanet_lite.columns_file import Sentence
 from uanet_lite.notes import Notes
@@ -31,11 +31,11 @@ def labelled_sentences(
     """A text as sentences of tokens with labels, IOB2.
 
     The tokens are those of the text, where it has some; it is one sentence then. Tokens are also
-    cut where a mark begins or ends; those of white space are left out.
+    cut where a mark begins or ends; those of white space are left out. Blanks at the ends of marks
+    are not theirs, and equal marks are one.
 
     Args:
-      item: the text; blanks at the ends of its marks are not theirs, and equal marks are one.
-      split: whether such a text may hold several sentences.
+      split: whether a text without tokens may hold several sentences.
       overlaps: one of ``settings.OVERLAPS``; of those that begin together the longer is the first.
 
     Raises:
@@ -107,32 +107,22 @@ def _apart(marks: Iterable[Mark], place: str, overlaps: str, notes: Notes) -> li
     return kept
 
 
-def _whole_marks(sentences: Iterable[Sentence], marks: Sequence[Mark]) -> Iterator[Sentence]:
+def _whole_marks(sentences: Iterable[Sentence], marks: Sequence[Mark]) -> list[Sentence]:
     """The sentences; those that share a mark ("Yahoo! The Company") are one."""
     ends = [mark.end for mark in marks]
-    before: Sentence | None = None
+    whole: list[Sentence] = []
     for sentence in sentences:
-        if before is not None:
-            place = bisect.bisect_right(ends, sentence.starts[0])
-            if place < len(marks) and marks[place].start < before.ends[-1]:
-                before = dataclasses.replace(
-                    before,
-                    starts=[*before.starts, *sentence.starts],
-                    ends=[*before.ends, *sentence.ends],
-                )
-                continue
-            yield before
-        before = sentence
-    if before is not None:
-        yield before
+        place = bisect.bisect_right(ends, sentence.starts[0])
+        if whole and place < len(marks) and marks[place].start < whole[-1].ends[-1]:
+            before = whole.pop()
+            starts, stops = [*before.starts, *sentence.starts], [*before.ends, *sentence.ends]
+            sentence = dataclasses.replace(before, starts=starts, ends=stops)
+        whole.append(sentence)
+    return whole
 
 
 def _span(places: Places, mark: Mark, text: str, place: str) -> Span:
-    """A mark as a span of these tokens.
-
-    Raises:
-      InputError: it holds none of them.
-    """
+    """A mark as a span of these tokens; raises InputError if it holds none of them."""
     first = bisect.bisect_left(places, mark.start, key=lambda token: token[0])
     last = bisect.bisect_right(places, mark.end, key=lambda token: token[1])
     if first >= last:
@@ -144,11 +134,7 @@ def _span(places: Places, mark: Mark, text: str, place: str) -> Span:
 
 
 def cut_at(places: Places, edges: Iterable[int]) -> list[tuple[int, int]]:
-    """The places, each in as many pieces as it has edges inside, and one more.
-
-    Args:
-      edges: characters that a piece begins at; those between tokens change nothing.
-    """
+    """The places, each in one piece more than it has edges inside, where pieces begin."""
     order = sorted(set(edges))
     pieces = []
     for start, end in places:

@@ -14,7 +14,7 @@ from uanet_tf.formats.annotated_text import (
     ACCEPTED,
     SUGGESTED,
     AnnotatedText,
-    Mark,
+    marks_at,
     needed,
     offset_of,
     text_of,
@@ -36,11 +36,10 @@ def matches(record: dict[str, Any]) -> bool:
         return False
     if any(isinstance(record.get(key), list) for key in ("label", "labels", "annotations")):
         return True
-    if isinstance(record.get("entities"), list) and "relations" in record:
-        return True
     entities = record.get("entities")
-    return isinstance(entities, list) and any(
-        isinstance(part, dict) and "start_offset" in part for part in entities
+    return isinstance(entities, list) and (
+        "relations" in record
+        or any(isinstance(part, dict) and "start_offset" in part for part in entities)
     )
 
 
@@ -75,10 +74,7 @@ def read(record: dict[str, Any]) -> AnnotatedText:
     read = code_points(text, [place[:2] for place in places], record.get("counted"))
     return AnnotatedText(
         text=text,
-        marks=tuple(
-            Mark(start, end, place[2])
-            for (start, end), place in zip(read.spans, places, strict=True)
-        ),
+        marks=marks_at(read.spans, (place[2] for place in places)),
         tokens=token_places(record.get("tokens")),
         status=SUGGESTED if untouched else ACCEPTED,
         counted=read.how,

@@ -33,10 +33,10 @@ from uanet_tf.formats.offsets import Said, mend
 _MODEL = "uanet_tf"
 Results = list[dict[str, Any]]
 
-
 # What a person's work leaves in a record of JSON-MIN, beside the data.
 _COMPACT = ("annotator", "annotation_id", "completed_by", "lead_time")
 _PARTS = ("annotations", "completions", "predictions")
+_CONTROL = {"from_name": "label", "to_name": "text", "type": "labels"}  # of the interface above
 
 
 def matches(record: dict[str, Any]) -> bool:
@@ -144,18 +144,9 @@ def _kind_of_regions(value: Any) -> str | None:
 
 
 def _result(number: int, mark: Mark, text: str) -> dict[str, Any]:
-    result = {
-        "id": f"e{number}",
-        "from_name": "label",
-        "to_name": "text",
-        "type": "labels",
-        "value": {
-            "start": mark.start,
-            "end": mark.end,
-            "text": text[mark.start : mark.end],
-            "labels": [mark.label],
-        },
-    }
+    start, end, label = mark[:3]
+    value = {"start": start, "end": end, "text": text[start:end], "labels": [label]}
+    result = {"id": f"e{number}", **_CONTROL, "value": value}
     return result if mark.score is None else {**result, "score": mark.score}
 
 

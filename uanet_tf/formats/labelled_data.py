@@ -52,11 +52,9 @@ def read(
 def labelled_sentences(
     data: Any, name: str, reading: Reading | None = None, notes: Notes | None = None
 ) -> list[Sentence]:
-    """The sentences of labelled data.
+    """The sentences of a path, of pairs (tokens, labels), or of a DataFrame of pandas.
 
-    Args:
-      data: a path; pairs (tokens, labels); or a DataFrame of pandas with a row for each token,
-        whose columns are known by their names, as those of a CSV file.
+    A DataFrame has a row for each token, and columns known by their names, as in a CSV file.
 
     Raises:
       InputError: something else, or data that cannot be read; names the position.
@@ -101,14 +99,6 @@ def _of_table(data: Any, name: str, reading: Reading, notes: Notes | None) -> li
     columns = [str(column) for column in data.columns]
     if not csv_table.matches(columns):
         raise InputError(f"{name} {_WANTED}. Its columns are {', '.join(columns)}.")
-    lines = data.to_csv(index=False, lineterminator="\n").split("\n")
-    return list(
-        csv_table.read(
-            enumerate(lines[:-1]),
-            name,
-            reading.token_column,
-            reading.label_column,
-            skip_blank_tokens=reading.skip_blank_tokens,
-            notes=notes,
-        )
-    )
+    lines = enumerate(data.to_csv(index=False, lineterminator="\n").split("\n")[:-1])
+    token, label, blank = reading.token_column, reading.label_column, reading.skip_blank_tokens
+    return list(csv_table.read(lines, name, token, label, skip_blank_tokens=blank, notes=notes))

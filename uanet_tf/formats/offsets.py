@@ -25,11 +25,9 @@ _NO_BLANKS = re.compile(
 
 
 class Said(NamedTuple):
-    """A stretch of a text as a file has it.
+    """A stretch of a text as a file has it: its first character and the one after the last.
 
     Attributes:
-      start: of its first character, as the file counts.
-      end: of the one after the last.
       text: what the file says stands there; None: it does not say.
       place: file and line of it, where that is not the text's.
     """
@@ -41,12 +39,7 @@ class Said(NamedTuple):
 
 
 class Mended(NamedTuple):
-    """Stretches in code points.
-
-    Attributes:
-      spans: (first, after the last) of each.
-      how: the way of counting, if it is not that of code points; else "".
-    """
+    """Stretches in code points; and how the file counts, "" where that is in code points."""
 
     spans: list[tuple[int, int]]
     how: str = ""
@@ -55,8 +48,7 @@ class Mended(NamedTuple):
 def mend(text: str, stretches: Sequence[Said]) -> Mended:
     """The stretches in code points: by the one way of counting that fits all of them.
 
-    Args:
-      stretches: in any order; a text beside one is compared up to blanks.
+    ``stretches`` are in any order; a text beside one is compared up to blanks.
 
     Raises:
       InputError: no way of counting fits them all; names the first that disagrees.
@@ -86,12 +78,8 @@ def mend(text: str, stretches: Sequence[Said]) -> Mended:
 def code_points(text: str, spans: Sequence[tuple[int, int]], counted: str | None = None) -> Mended:
     """Stretches of a tool that counts in UTF-16 units, of a file that may count in code points.
 
-    Without ``counted`` they are read in UTF-16 units where code points would cut words, or leave
-    the text, and UTF-16 units do not.
-
-    Args:
-      spans: (start, end) of each, as the file counts.
-      counted: UTF16, where the file says it.
+    Unless the file says that they are ``counted`` so (UTF16), they are read in UTF-16 units where
+    code points would cut words, or leave the text, and UTF-16 units do not.
     """
     spans = list(spans)
     if not any(c > "\uffff" for c in text):

@@ -11,6 +11,7 @@ from uanet_tf.formats.annotated_text import (
     AnnotatedText,
     Mark,
     listed,
+    marks_at,
     offset_of,
     text_of,
     type_of,
@@ -23,8 +24,8 @@ _STATUSES = {"accept": ACCEPTED, "reject": REJECTED, "ignore": SKIPPED}
 def write(item: AnnotatedText) -> dict[str, Any]:
     """One line. Tokens let Prodigy's interface snap to them; ``ws``: whether a blank follows."""
     record: dict[str, Any] = {"text": item.text}
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
+    first = {start: number for number, (start, _) in enumerate(item.tokens or ())}
+    last = {end: number for number, (_, end) in enumerate(item.tokens or ())}
     if item.tokens is not None:
         record["tokens"] = [
             {
@@ -36,8 +37,6 @@ def write(item: AnnotatedText) -> dict[str, Any]:
             }
             for number, (start, end) in enumerate(item.tokens)
         ]
-        first = {start: number for number, (start, _) in enumerate(item.tokens)}
-        last = {end: number for number, (_, end) in enumerate(item.tokens)}
     record["spans"] = [_span(mark, first, last) for mark in item.marks]
     if item.score is not None:
         record["score"] = item.score
@@ -88,24 +87,20 @@ def read(record: dict[str, Any]) -> AnnotatedText:
         )
     spans = spans or []
     mended = mend(text, [_said(part) for part in (*(tokens or ()), *spans)])
-    places = mended.spans[len(tokens or ()) :]
+    cut, places = mended.spans[: len(tokens or ())], mended.spans[len(tokens or ()) :]
     for (start, end), span in zip(places, spans, strict=True):
         numbers = span.get("token_start"), span.get("token_end")
         if tokens and None not in numbers:
-            first, last = (mended.spans[: len(tokens)][number] for number in numbers)
+            first, last = (cut[number] for number in numbers)
             if not (first[0] <= start and end <= last[1]):
                 raise InputError(
                     f"the span at characters {start} to {end} is not within its tokens, "
                     f"{numbers[0]} to {numbers[1]}"
                 )
-    marks = [
-        Mark(start, end, type_of(span.get("label")))
-        for (start, end), span in zip(places, spans, strict=True)
-    ]
     return AnnotatedText(
         text=text,
-        marks=tuple(sorted(marks, key=lambda mark: mark[:2])),
-        tokens=None if tokens is None else tuple(mended.spans[: len(tokens)]),
+        marks=marks_at(places, (type_of(span.get("label")) for span in spans)),
+        tokens=None if tokens is None else tuple(cut),
         status=status,
         counted=mended.how,
     )

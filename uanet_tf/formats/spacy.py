@@ -9,14 +9,7 @@ label (or type), and text, which is compared with the text at these offsets.
 from typing import Any
 
 from uanet_tf.errors import InputError
-from uanet_tf.formats.annotated_text import (
-    ACCEPTED,
-    AnnotatedText,
-    Mark,
-    needed,
-    text_of,
-    type_of,
-)
+from uanet_tf.formats.annotated_text import ACCEPTED, AnnotatedText, Mark, needed, text_of, type_of
 from uanet_tf.formats.offsets import Said, mend
 
 _KEYS = ("entities", "spans", "ents", "label", "labels")

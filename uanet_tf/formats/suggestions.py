@@ -19,22 +19,15 @@ def suggested(
 ) -> AnnotatedText:
     """The sentence with its entities and candidates as suggestions, each with its probability.
 
-    Candidates may overlap entities and one another: the tool has to allow it.
-
-    Args:
-      sentence: of a longer text only its own part is taken.
+    Candidates may overlap entities and one another: the tool has to allow it. Of a longer text only
+    the sentence's own part is taken.
     """
     begin = sentence.starts[0] if sentence.starts else 0
     end = sentence.ends[-1] if sentence.ends else 0
     places = zip(sentence.starts, sentence.ends, strict=True)
-    marks = {
-        (each.start - begin, each.end - begin, each.type): each.probability
-        for each in sentence.candidates or ()
-    }
-    marks |= {
-        (each.start - begin, each.end - begin, each.type): each.confidence
-        for each in sentence.entities
-    }
+    scored: list[tuple[Any, float]] = [(one, one.probability) for one in sentence.candidates or ()]
+    scored += [(one, one.confidence) for one in sentence.entities]
+    marks = {(one.start - begin, one.end - begin, one.type): p for one, p in scored}
     return AnnotatedText(
         text=(sentence.source_text or "")[begin:end],
         marks=tuple(Mark(*place, round(p, 6)) for place, p in sorted(marks.items())),
@@ -50,13 +43,9 @@ def name_and_meta(
 ) -> tuple[int | str | None, dict[str, Any]]:
     """What a sentence of a row of input is called, and what belongs to it, for every tool.
 
-    A key that has a meaning in a tool's own records ("label") gets a "_" behind it.
-
-    Args:
-      fields: of the row, as the user gave them.
-      line: of the row; in ``input_line``.
-      part: number of the sentence in the row; None: it is the only one. Tools take records of the
-        same id for one, so it is put behind the row's, which is then in ``input_id``.
+    A key that has a meaning in a tool's own records ("label") gets a "_" behind it. Tools take
+    records of the same id for one, so the number of the sentence in the row (``part``; None: it is
+    the only one) is put behind the row's, which is then in ``input_id``.
     """
     given = fields.get("id")
     name = given if type(given) in (int, str) else None

@@ -113,7 +113,6 @@ class Reading:
       label_column: the same of the labels; "MISC:KEY" in CoNLL-U; None: of no format are labels
         read.
       label_names: of Hugging Face's labels that are numbers.
-      tokenizer: cuts texts into tokens.
       split_sentences: whether texts may hold several sentences.
       overlaps: what to do with marks that overlap, see ``settings.OVERLAPS``.
       skip_blank_tokens: leave out blank tokens of columns; else they are refused.
@@ -142,11 +141,7 @@ class Reading:
 
     @classmethod
     def of_settings(cls, data: DataConfig) -> "Reading":
-        """As the settings of a run say.
-
-        Raises:
-          InputError: a column is empty, or there is none for the tokens.
-        """
+        """As the settings of a run say; raises InputError for an empty or missing column."""
         token_column = parse_column(data.token_column, "token_column")
         if token_column is None:
             raise InputError("token_column must be a number or a column's name. Received: none")
@@ -169,11 +164,9 @@ def read_labelled(
     *,
     ends: collections.Counter[str] | None = None,
 ) -> list[Sentence]:
-    """The sentences of a file of any format, with their labels.
+    """The labelled sentences of a file, gzipped or not, of a folder (brat), or of standard input.
 
-    Args:
-      path: a file, may be gzipped, a folder (brat), or "-" for standard input.
-      ends: counts the line ends of columns.
+    ``ends`` counts the line ends of columns.
 
     Raises:
       InputError: it cannot be read, is of no known format, or holds no sentence; names the line or
@@ -316,11 +309,8 @@ def _of_records(
             if words:
                 yield Sentence(words, labels, line, number == 1)
             continue
-        notes.count(
-            "texts that several annotations mark differently (the last one is taken): {}",
-            place,
-            item.disputed,
-        )
+        said = "texts that several annotations mark differently (the last one is taken): {}"
+        notes.count(said, place, item.disputed)
         notes.count("left out, as they have no label: {} regions", place, item.unlabelled)
         if item.status not in accepted:
             hint = ""
@@ -358,13 +348,9 @@ def read_records(
 ) -> Iterator[tuple[str, AnnotatedText | huggingface.Tokens]]:
     """(place, text) of each record of a JSON list, or of JSON lines, whichever it is.
 
-    Where several records are of one text, the last that a person decided is taken.
-
-    Args:
-      pieces: the lines of the file, or a list as one text.
-      kind: a JSON format of FORMATS; "": the first record decides.
-      reading: has names of labels.
-      notes: gets the format that is found.
+    Where several records are of one text, the last that a person decided is taken. ``pieces`` are
+    the lines of the file, or a list as one text. Where ``kind`` is "", the first record with marks
+    says the format, which ``notes`` get.
 
     Raises:
       InputError: the file is no JSON, or a record is not of this format; names the place.
@@ -468,11 +454,7 @@ def _parsed(text: str, place: str) -> Any:
 def _last_answers(
     records: Iterable[tuple[Hashable | None, str, Any]],
 ) -> Iterator[tuple[str, AnnotatedText]]:
-    """One record of each key, with its place: the last that was decided; in order of the first.
-
-    Args:
-      records: (key of the text, place, record); those with the key None are taken as they are.
-    """
+    """(place, record) of each key: the last that was decided; each one of the key None."""
     groups: dict[Hashable, list[tuple[str, AnnotatedText]]] = {}
     for key, place, item in records:
         groups.setdefault(object() if key is None else key, []).append((place, item))
@@ -490,9 +472,6 @@ def write_labelled(
     sentences: Sequence[Sentence], kind: str, where: Callable[[Sentence], str]
 ) -> dict[str, str]:
     """{ending of the file's name: content} of sentences in a format; the ending is mostly "".
-
-    Args:
-      kind: one of FORMATS.
 
     Raises:
       InputError: labels that are no chunks, where the format has stretches of text only; a token
