@@ -1,6 +1,5 @@
 """Sentences of one document: passages that are read in one piece, folds that keep it whole."""
 
-import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -80,13 +79,11 @@ def fold_numbers(sentences: Sequence[Sentence], count: int, seed: int) -> list[i
       InputError: there are fewer documents, or different sentences, than folds.
     """
     if marks_documents(sentences):
-        groups = list(itertools.accumulate(int(sentence.new_document) for sentence in sentences))
-        kind = "documents"
+        numbers, kind = independent_units(sentences), "documents"
     else:
         names: dict[tuple[str, ...], int] = {}
-        groups = [names.setdefault(tuple(sentence.tokens), len(names)) for sentence in sentences]
+        numbers = np.array([names.setdefault(tuple(s.tokens), len(names)) for s in sentences], int)
         kind = "different sentences"
-    numbers = np.unique(groups, return_inverse=True)[1]
     sizes = np.bincount(numbers, weights=[len(sentence.tokens) for sentence in sentences])
     if len(sizes) < count:
         raise InputError(f"{len(sizes):,} {kind} cannot be parted into {count:,} folds.")

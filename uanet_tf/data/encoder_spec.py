@@ -49,7 +49,6 @@ class Architecture:
       vocabulary_size: rows of the embedding table.
       width: width D of the states.
       num_layers: number of layers; of ALBERT, of passes through a group of layers.
-
       feedforward_width: inner width of a layer's feed-forward part.
       max_positions: most sub-words in one piece, the first and the last one included.
       activation: ``gelu`` (exact), ``gelu_tanh`` (its approximation) or ``relu``.
@@ -58,7 +57,6 @@ class Architecture:
       positions: ``absolute`` embeddings; ``relative``, disentangled (DeBERTa); ``rotary`` (RoPE).
       embedding_width: width of the embeddings, which are projected to D; 0: D, not projected.
       groups: groups of layers that share weights (ALBERT); 0: no layer shares any.
-
       buckets: rows for distances to one side (DeBERTa).
       normed_first: each part of a layer reads normalised states (pre-norm, ModernBERT).
       gated: the feed-forward part is gated (GeGLU).
@@ -202,7 +200,7 @@ class TokenizerSpec:
     Attributes:
       kind: ``wordpiece``, ``bpe`` (of bytes) or ``unigram`` (SentencePiece).
       vocabulary: sub-words, id = position. Of WordPiece, "##" begins one that continues a word.
-      first: id of the sub-word that begins a row, such as [CLS]; last: of the one that ends it.
+      first: id of the sub-word that begins a row, such as [CLS]; last: of that which ends it.
       steps: names of ``STEPS``, each with its arguments: what is done to the text before.
       scores: of unigram, the logarithm of each sub-word's probability; 0: it is no text.
       charsmap: SentencePiece's normalisation of characters, in base 64; read by its step.
@@ -270,8 +268,7 @@ def _fields(cls: type) -> tuple[dict[str, Any], dict[str, Any]]:
 class EncoderSpec:
     """Architecture and tokenizer of a pretrained encoder; part of a saved model.
 
-    Raises:
-      InputError: the tokenizer has sub-words without an embedding.
+    Raises InputError where the tokenizer has sub-words without an embedding.
     """
 
     architecture: Architecture
