@@ -16,8 +16,14 @@ MEASURES = {"ner": "f1", "pos": "accuracy"}
 _MOST = 1e15
 # A tagger without a refiner has no such scores, one for parts of speech no spans.
 _OPTIONAL = (
-    *("precision", "recall", "accuracy", "calibration_error", "threshold", "refined_fraction"),
-    *("right_to_wrong", "wrong_to_right"),
+    "precision",
+    "recall",
+    "accuracy",
+    "calibration_error",
+    "threshold",
+    "refined_fraction",
+    "right_to_wrong",
+    "wrong_to_right",
 )
 FRACTIONS = "fractions"  # the value of "scores" in a file that has them; percent in one without
 

@@ -93,8 +93,12 @@ def shown_spans(
     scores, types, numbers = zip(*entities, strict=True) if entities else [()] * 3
     probability, span_types, shown = zip(*spans, strict=True) if spans else [()] * 3
     return Shown(
-        *(np.array(scores, float), np.array(types, object), np.array(numbers, int)),
-        *(np.array(probability, float), np.array(span_types, object), np.array(shown, bool)),
+        np.array(scores, float),
+        np.array(types, object),
+        np.array(numbers, int),
+        np.array(probability, float),
+        np.array(span_types, object),
+        np.array(shown, bool),
         sum(map(len, tagged)),
     )
 

@@ -44,7 +44,11 @@ def score_corpus(
         for name in ("draft_labels", "refined_labels", "labels")
     )
     scores: dict[str, Any] = score(
-        *(gold, draft, refined, final, [sentence.uncertainty for sentence in tagged]),
+        gold,
+        draft,
+        refined,
+        final,
+        [sentence.uncertainty for sentence in tagged],
         task=task,
         threshold=tagger.threshold,
         confidence=[sentence.confidence for sentence in tagged],

@@ -116,7 +116,9 @@ def _tell(vocabulary: Vocabulary, table: Table) -> None:
     told = logging.info if found else logging.warning
     told(
         "%d of %d words have a pretrained vector; %d words beside them are known by theirs",
-        *(found, trained, len(vocabulary.words) - trained),
+        found,
+        trained,
+        len(vocabulary.words) - trained,
     )
 
 

@@ -189,7 +189,9 @@ class _Training:
         if resumed:
             logging.info(
                 "resuming %s in epoch %d at step %d",
-                *(self.directory.path, self.progress.epoch + 1, self.progress.step),
+                self.directory.path,
+                self.progress.epoch + 1,
+                self.progress.step,
             )
         try:
             with self.stop:
@@ -389,7 +391,11 @@ class _Training:
         bar.close()
         logging.info(
             "epoch %d: loss %.4f, dev %s %.2f%s, %d sentences/s, best epoch %s",
-            *(entry["epoch"], entry["loss"], measure, scores[measure], parts),
+            entry["epoch"],
+            entry["loss"],
+            measure,
+            scores[measure],
+            parts,
             entry["sentences_per_second"],
             self.progress.record["best_epoch"] or "none yet",
         )

@@ -327,7 +327,9 @@ def warn_unknown_labels(
         more = "" if len(counts) <= 5 else f" and {len(counts) - 5} more labels"
         logging.warning(
             "%s: labels that the training file does not have count as errors: %s%s",
-            *(name, listed, more),
+            name,
+            listed,
+            more,
         )
 
 
@@ -427,7 +429,10 @@ def warn_shared(splits: Mapping[str, Sequence[Sentence]]) -> None:
         if 2 * shared > len(sentences):
             logging.warning(
                 "%s: %d of %d sentences are in the training file too: %s",
-                *(name, shared, len(sentences), said),
+                name,
+                shared,
+                len(sentences),
+                said,
             )
 
 
