@@ -92,7 +92,8 @@ class _Rows(abc.ABC):
           InputError: ``per`` is something else.
         """
         pairs = list(self._numbered())
-        return [number | row for number, each in pairs for row in _rows(each, _per(per, pairs))]
+        per = _per(per, pairs)
+        return [number | row for number, each in pairs for row in _rows(each, per)]
 
     def to_dataframe(self, per: str | None = None) -> Any:
         """``to_dicts`` as a DataFrame of pandas.

@@ -66,8 +66,9 @@ def test_no_cell_is_a_list_and_labels_have_their_names():
 def test_single_labels_are_rows_of_tokens():
     tagged = TaggedSentences([make_sentence(scheme=None, labels=["DT", "NN", "VB"])])
     assert [row["label"] for row in tagged.to_dicts()] == ["DT", "NN", "VB"]
-    with pytest.raises(InputError, match=r'per must be "entity" or "token"'):
-        tagged.to_dicts("word")
+    for each in (tagged, TaggedSentences([])):
+        with pytest.raises(InputError, match=r'per must be "entity" or "token"'):
+            each.to_dicts("word")
 
 
 def test_text_is_the_sentences_own():

@@ -375,7 +375,7 @@ def _gru_backward(reverse, upstream, states, projected, kernel, mask=None):
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A recurrence of ``ops.lstm`` or ``ops.gru``.
+    """A recurrence: ``LSTM`` or ``GRU``.
 
     Attributes:
       gates: G, the number of blocks side by side in a kernel [H, G H].

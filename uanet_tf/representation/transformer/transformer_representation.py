@@ -1,4 +1,4 @@
-"""The rows of sub-words of some sentences of a batch, and where they are in the whole."""
+"""Token vectors from a pretrained Transformer over sub-words."""
 
 from typing import Any
 
