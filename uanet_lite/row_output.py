@@ -12,6 +12,7 @@ from uanet_lite.strict_json import json_text
 from uanet_lite.tagged_sentence import TaggedSentence
 
 FORMATS = ("conll", "jsonl")
+_SEPARATORS = re.compile(r"[ \t\n\r]")
 _UNFIT = re.compile(r"\A | \Z|[\t\n\r]")  # of a token in a column
 _DOCUMENT_MARK = "-DOCSTART-"
 _WITH_PLACES = {"entities", "candidates"}  # of tokens
@@ -68,6 +69,8 @@ def _write_columns(
 
 def _one_column(tokens: Sequence[str], line: int) -> Sequence[str]:
     """The tokens, if each of them can be written as one column."""
+    if not _SEPARATORS.search("".join(tokens)):
+        return tokens
     for token in tokens:
         if _UNFIT.search(token):
             raise InputError(

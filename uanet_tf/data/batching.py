@@ -103,8 +103,10 @@ def plan_batches(
 
     Args:
       lengths: [S] tokens of each sentence.
+      batch_size: most sentences in a batch.
       batch_tokens: most in a batch, padding included; a longer single sentence still makes one.
       seed: of the order for training, new in each epoch; None: sorted by length, for tagging.
+      epoch: number of the pass.
       min_batches: with a seed, least number of batches: all sentences are read as often as that
         takes, each time in another order.
     """

@@ -53,7 +53,10 @@ def word_keys(tokens: tf.Tensor) -> dict[str, tf.Tensor]:
 
 
 def in_document(keys: tf.Tensor, documents: tf.Tensor) -> tf.Tensor:
-    """Keys of ``word_keys`` that are equal within a document only, whose numbers are broadcast."""
+    """Keys of ``word_keys`` made equal within a document only, int64.
+
+    ``documents``, the numbers of the documents, are broadcast against ``keys``.
+    """
     return tf.cast(documents, tf.int64) * _BUCKETS + keys
 
 
@@ -68,7 +71,10 @@ def document_features(tokens: tf.Tensor, documents: tf.Tensor) -> dict[str, tf.T
 
 
 def normalize_words(tokens: tf.Tensor, *, digits: bool, lowercase: bool) -> tf.Tensor:
-    """UTF-8 words as they are looked up: digits, of any script, as 0; see also ``lower_case``."""
+    """UTF-8 words as they are looked up.
+
+    With ``digits`` each digit, of any script, is 0; with ``lowercase`` see ``lower_case``.
+    """
     if digits:
         tokens = tf.strings.regex_replace(tokens, r"\p{Nd}", "0")
     return lower_case(tokens) if lowercase else tokens
@@ -339,7 +345,10 @@ def look_up(
 def look_up_inputs(
     lookup: Lookup, inputs: Mapping[str, tf.Tensor], most_tokens: int
 ) -> dict[str, tf.Tensor]:
-    """``look_up`` of the inputs of a model: ``tokens``, ``lengths`` and maybe ``document`` [B]."""
+    """``look_up`` of the inputs of a model: ``tokens``, ``lengths`` and maybe ``document`` [B].
+
+    Raises InvalidArgumentError: see ``look_up``.
+    """
     features = look_up(lookup, inputs["tokens"], inputs["lengths"], most_tokens)
     if "document" in inputs:
         features |= document_features(inputs["tokens"], inputs["document"])

@@ -329,7 +329,8 @@ def entity_signature(
     with "" and 0: ``text``, ``type`` [B, E] strings; ``start``, ``end`` [B, E] int32, characters of
     the text, and ``token_start``, ``token_end``; the scores of entities of ``uanet_lite.answers``
     [B, E]; ``count`` [B] int32. With ``return_candidates`` the same of candidates, of which a text
-    has F at most: ``candidate_text``, ``candidate_probability``, ... [B, F]; ``candidate_count``.
+    has F at most: ``candidate_text``, ``candidate_probability``, ... [B, F];
+    ``candidate_count`` [B].
 
     Args:
       label_names: output labels, in order.

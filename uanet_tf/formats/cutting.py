@@ -134,7 +134,10 @@ def _span(places: Places, mark: Mark, text: str, place: str) -> Span:
 
 
 def cut_at(places: Places, edges: Iterable[int]) -> list[tuple[int, int]]:
-    """The places, each in one piece more than it has edges inside, where pieces begin."""
+    """The places, each cut at the edges inside it: a piece begins there.
+
+    Edges are characters; edges between tokens change nothing.
+    """
     order = sorted(set(edges))
     pieces = []
     for start, end in places:

@@ -121,7 +121,10 @@ def confusion(gold: Labels, given: Labels, *, task: str, most: int = 15) -> Conf
         for rows in zip(gold, given, strict=True)
         for left, right in zip(*rows, strict=True)
     )
-    sizes = Counter(each for pair in pairs.elements() for each in pair)
+    sizes: Counter[str] = Counter()
+    for pair, count in pairs.items():
+        for each in pair:
+            sizes[each] += count
     names = [each for each, _ in sizes.most_common(most)]
     if len(sizes) > most:
         names[-1] = OTHER

@@ -13,7 +13,8 @@ def auroc(score: np.ndarray, wrong: np.ndarray) -> float | None:
 
     It is the share of all pairs of one wrong and one right answer in which the wrong one has the
     higher score; equal scores count half. 50 is a coin, 100 a perfect ranking; None if all answers
-    are right or all are wrong. A score, [N], is high where an answer is suspected to be wrong.
+    are right or all are wrong. A score, [N], is high where an answer is suspected to be wrong;
+    ``wrong``: [N] booleans.
     """
     from sklearn.metrics import roc_auc_score  # takes a while, and few commands need it
 
@@ -58,8 +59,9 @@ class RiskCoverage(NamedTuple):
 def risk_coverage(confidence: np.ndarray, wrong: np.ndarray) -> RiskCoverage:
     """Takes N >= 1 answers from the most confident down.
 
-    Among equal confidences the risk is its mean over all orders, so that the curve does not depend
-    on how the answers are stored.
+    ``confidence`` [N] is high where an answer is trusted; ``wrong``: [N] booleans. Among equal
+    confidences the risk is its mean over all orders, so that the curve does not depend on how the
+    answers are stored.
 
     Reference: Geifman and El-Yaniv, NeurIPS 2017, "Selective Classification for Deep Neural
     Networks".

@@ -174,7 +174,8 @@ def intraclass_correlation(right: np.ndarray, group: np.ndarray) -> float:
 def upper_tail(successes: float, trials: float, probability: float, effect: float = 1.0) -> float:
     """P(X >= successes) for X ~ Binomial(trials, probability).
 
-    ``successes`` and ``trials`` are worth ``effect`` times fewer independent ones.
+    ``successes``, 0 to ``trials``, and ``trials``, n >= 0, are worth ``effect`` times fewer
+    independent ones. ``probability`` is in [0, 1].
     """
     from scipy.special import betainc  # takes a while, and few commands need it
 

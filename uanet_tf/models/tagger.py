@@ -330,8 +330,9 @@ class Tagger(tf.keras.Model):
     ) -> dict[str, np.ndarray]:
         """Tags one padded batch, on any thread; labels are positions in ``label_names``.
 
-        Tokens are [B, T] strings; ``documents`` [B] numbers the sentences' documents, None: each is
-        one by itself. InputError, if there is no memory for a batch of this size.
+        Tokens are [B, T] strings, ``lengths`` [B] tokens of each sentence; ``documents`` [B]
+        numbers the sentences' documents, None: each is one by itself. InputError, if there is no
+        memory for a batch of this size.
         """
         batch = {"tokens": tokens, "lengths": lengths}
         if documents is not None:

@@ -128,7 +128,10 @@ def crf_decode(
     sequence_length: tf.Tensor,
     lite: LiteGraph | None = None,
 ) -> tuple[tf.Tensor, tf.Tensor]:
-    """The best label sequence of each sentence (Viterbi); arguments as of ``crf_log_likelihood``.
+    """The best label sequence of each sentence (Viterbi).
+
+    From ``potentials`` [N, T, C], scores of labels at tokens, ``transition_params`` [C, C], from
+    the row's label to the column's, and ``sequence_length`` [N], integers.
 
     Returns: [N, T] int32 labels, 0 at padding; [N] their scores.
     """

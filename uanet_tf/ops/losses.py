@@ -50,7 +50,7 @@ def expectation_linear_penalty(
 
     In inference a network runs without dropout, or as a mean over samples; this keeps both close to
     the training passes. Both arguments, states or scores [..., B, T, D], receive gradients. The
-    mask is [B, T] booleans, True = token. None: no padding.
+    mask is [B, T] booleans, True = token. None: no padding. The result is a scalar.
 
     Reference: Ma et al., 2017, "Dropout with Expectation-linear Regularization"; on the scores of
       each iterate in Strubell et al., 2017.

@@ -4,7 +4,10 @@ import tensorflow as tf
 
 
 def sequence_mask(lengths: tf.Tensor, max_length: int | tf.Tensor | None = None) -> tf.Tensor:
-    """Returns the [B, T] mask of sentences with ``lengths`` [B] tokens; T: else the longest."""
+    """Returns the [B, T] mask of sentences with ``lengths`` [B] tokens.
+
+    T is ``max_length``, or the longest.
+    """
     lengths = tf.convert_to_tensor(lengths)
     if max_length is None:
         max_length = tf.reduce_max(lengths)

@@ -188,6 +188,7 @@ class WordRepresentation(FormRepresentation):
       features: dictionary with form_word_ids [U], form_char_ids [U, W] and form_index [B, T],
         int32; without form_index they are the tokens of one sentence.
       dropout_seed: [2] int32 seed, or None to drop nothing.
+      spread: False for the vectors of distinct tokens.
 
     Output shape: [B, T, word_width + F].
     Reference: Ma and Hovy, 2016; unknown words: Kiperwasser and Goldberg, 2016 (section 5).

@@ -104,7 +104,8 @@ def write_sample_corpus(
     """Writes train.conll, dev.conll and test.conll (token, tab, label), each atomically.
 
     About 2 % of the entities of train have a wrong label, none of dev and test; about 30 % of the
-    names of dev and test do not occur in train; no sentence is in two files.
+    names of dev and test do not occur in train; no sentence is in two files. ``directory`` is
+    created if missing.
 
     Returns:
       The paths, by "train", "dev" and "test".

@@ -22,7 +22,10 @@ _SHOWN = 300
 
 
 class RestTransport:
-    """Calls ``URL/v1/models/NAME:predict``; may be used from several threads."""
+    """Calls ``URL/v1/models/NAME:predict``; may be used from several threads.
+
+    ``url`` is that of the server, such as "http://127.0.0.1:8501".
+    """
 
     def __init__(self, url: str, timeout: float) -> None:
         self._url = url.rstrip("/")

@@ -51,7 +51,10 @@ class RetryPolicy:
     sleep: Callable[[float], None] = time.sleep
 
     def call(self, function: Callable[[], _Result]) -> _Result:
-        """The result of ``function``, tried again after retryable errors; else the last error."""
+        """The result of ``function``, tried again after errors that are retryable.
+
+        Raises the last ServingError.
+        """
         for attempt in range(1, self.attempts + 1):
             try:
                 return function()

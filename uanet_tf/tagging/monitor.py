@@ -83,8 +83,9 @@ _MOST_LABELS = 20
 class Trait:
     """Something that a sentence has or has not.
 
-    By its kind: the mean UNCERTAINTY, or the share of UNKNOWN_WORDS, is above a quantile, or the
-    LABEL, or type of entities, is there. ``count`` sentences of the reference have it.
+    By its kind: the mean UNCERTAINTY, or the share of UNKNOWN_WORDS, is above the quantile
+    ``above``, or the LABEL, or type of entities, ``name`` is there. ``count`` sentences of the
+    reference have it.
     """
 
     kind: str
@@ -187,9 +188,9 @@ class StreamMonitor:
 
     At look k the block and all sentences so far are compared with the reference, trait by trait, by
     an exact two-sample test at the level ``false_alarms / (k (k + 1) 2 F)`` with F traits. The sum
-    over all looks is ``false_alarms``: however long a stream is, that is at most the probability
-    that one which is like the reference gives any alarm. The block finds a late change, all
-    sentences a small one.
+    over all looks is ``false_alarms``, a probability: however long a stream is, one that is like
+    the reference gives any alarm with that probability at most. The block finds a late change, all
+    sentences a small one. ``block``: sentences between two looks.
     """
 
     def __init__(

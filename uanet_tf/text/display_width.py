@@ -28,8 +28,8 @@ def align(
 ) -> list[str]:
     """The lines of a table: the first ``left`` columns to the left, the others to the right.
 
-    ``least`` is what the first column takes of the terminal at least, and any other; ``gap`` blanks
-    part two columns.
+    ``least``: terminal columns that the first column takes at least, and that each other does;
+    ``gap`` blanks part two columns.
     """
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     widths = [max(width, least[number > 0]) for number, width in enumerate(widths)]

@@ -107,8 +107,10 @@ def calibrate(
             )
     truths, answers = ([part[k] for k in order[:half]] for part in (gold, plain))
     rows = fit_map(truths, answers, task)
-    number = map_features(answers)[1]
-    rare = [row for row in REFINED if tagger.gate is not None and np.sum(number == row) < _FEWEST]
+    rare = []
+    if tagger.gate is not None:
+        number = map_features(answers)[1]
+        rare = [row for row in REFINED if np.sum(number == row) < _FEWEST]
     if rare and (opened := _tag_with_open_gate(tagger, sentences, plain)):
         rows[rare] = fit_map(truths, [opened[k] for k in order[:half]], task)[rare]
     tagger.calibration.set_map(rows)

@@ -93,7 +93,10 @@ def distill(
 
 
 def tokens_to_draft(corpus: EncodedCorpus) -> int:
-    """At most how many tokens, of all corpora together, a head learns from; of the training one."""
+    """At most how many tokens, of all corpora together, a head learns from.
+
+    ``corpus`` is what the drafter was trained on.
+    """
     return int(min(MOST_TOKENS, max(LEAST_TOKENS, _SHARE * len(corpus.form_index))))
 
 

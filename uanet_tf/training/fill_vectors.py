@@ -74,10 +74,11 @@ def add_pretrained(
         numbers.setdefault(form, number)
     untrained = counts.keys() - set(vocabulary.words)
     rare = sorted(word for word in untrained if word in numbers or word.lower() in numbers)
-    grown = dict.fromkeys((*vocabulary.words, *rare, *filter(_is_word, forms)))
+    known = {*vocabulary.words, *rare}
+    others = (form for form in dict.fromkeys(forms) if form not in known and _is_word(form))
     vocabulary = dataclasses.replace(
         vocabulary,
-        words=tuple(grown),
+        words=(*vocabulary.words, *rare, *others),
         word_counts=vocabulary.word_counts + tuple(counts[word] for word in rare),
     )
     table = _table(vocabulary, numbers, matrix)

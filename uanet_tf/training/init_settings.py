@@ -30,6 +30,7 @@ def init_config(
     Args:
       config: as given, the others at their defaults.
       named: names of the settings that the command line, a flagfile or a recipe names.
+      run_dir: directory of the run; None: it has none.
       model: settings of the model, where it is no run that can be read.
 
     Raises:

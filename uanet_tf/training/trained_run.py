@@ -135,8 +135,8 @@ def _with_data(
     """The settings with the paths of all data; and the sentences of those that are no files yet."""
     paths = {name: os.fspath(p) for name, p in data.items() if isinstance(p, str | os.PathLike)}
     others = {name: given for name, given in data.items() if name not in paths}
-    files = RunDirectory(run_dir).held(others)
-    config = config.replace(**{f"{name}_path": str(p) for name, p in {**files, **paths}.items()})
+    files = {name: str(path) for name, path in RunDirectory(run_dir).held(others).items()}
+    config = config.replace(**{f"{name}_path": p for name, p in {**files, **paths}.items()})
     if not others:
         return config, {}
     reading, columns = Reading.of_settings(config.data), Config().data

@@ -147,7 +147,10 @@ class Inputs(NamedTuple):
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
-    """The JSON object that a body starts with; what follows is ignored. RestError: 400, none."""
+    """The JSON object that a body starts with; what follows it is ignored.
+
+    RestError, 400: it is not JSON, or no object.
+    """
     # Stray bytes become lone surrogates, and the same bytes again in the tensor.
     text = body.decode("utf-8", "surrogateescape").removeprefix(_BOM)
     start = len(text) - len(text.lstrip(_BLANKS))

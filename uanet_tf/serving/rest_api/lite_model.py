@@ -103,8 +103,9 @@ class LiteModel:
     def predict(self, signature: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Tags ``tokens`` [B, T], of ``lengths`` [B], or ``text`` [B]; see ``ServedModel``.
 
-        The outputs are [B, T]; "", 0 and false beyond the lengths. For texts also ``tokens``,
-        ``starts``, ``ends`` and ``lengths`` [B]. Those of ``entities`` are [B, E], ``count`` [B].
+        The signature "" is ``serving_default``. The outputs are [B, T]; "", 0 and false beyond the
+        lengths. For texts also ``tokens``, ``starts`` and ``ends`` [B, T], and ``lengths`` [B].
+        Those of ``entities`` are [B, E], ``count`` [B].
         """
         self.method(signature)
         if self._text:
