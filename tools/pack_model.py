@@ -1,12 +1,12 @@
 """Packs the model of a run into a few megabytes, as models that come with the package are.
 
-    python tools/pack_model.py RUN_DIR OUT_DIR DATA [TRAIN]
+    python tools/pack_model.py RUN_DIR OUT_DIR DATA [TRAIN [BITS]]
 
-Weights are rounded to 9 significant bits (float16 has 11, bfloat16 8), which compress. The packed
-model tags DATA, a labelled file, beside the run's: the share of equal labels and both scores are
-printed. What `uanet tag --monitor` compares a stream with is taken from the packed model's answers
-for it: DATA is the development file. Settings that name files keep only the file's name. With
-TRAIN, the training file, the tokenizer of raw text is fitted to it anew.
+Weights are rounded to 9 significant bits, or BITS (float16 has 11, bfloat16 8), which compress. The
+packed model tags DATA, a labelled file, beside the run's: the share of equal labels and both scores
+are printed. What `uanet tag --monitor` compares a stream with is taken from the packed model's
+answers for it: DATA is the development file. Settings that name files keep only the file's name.
+With TRAIN, the training file, the tokenizer of raw text is fitted to it anew.
 """
 
 import dataclasses
@@ -25,21 +25,27 @@ BITS = 9
 
 def main() -> None:
     """Packs and compares."""
-    if len(sys.argv) not in (4, 5):
+    if len(sys.argv) not in (4, 5, 6):
         sys.exit(__doc__)
-    run_dir, out_dir, data, *train = map(pathlib.Path, sys.argv[1:])
-    pack(run_dir, out_dir, *train)
+    run_dir, out_dir, data, *train = map(pathlib.Path, sys.argv[1:5])
+    pack(run_dir, out_dir, *train, bits=int(sys.argv[5]) if len(sys.argv) == 6 else BITS)
     watch(out_dir, data)
     compare(run_dir, out_dir, data)
 
 
-def pack(run_dir: pathlib.Path, out_dir: pathlib.Path, train: pathlib.Path | None = None) -> None:
+def pack(
+    run_dir: pathlib.Path,
+    out_dir: pathlib.Path,
+    train: pathlib.Path | None = None,
+    bits: int = BITS,
+) -> None:
     """Writes model.keras, config.json and metrics.json to ``out_dir``.
 
     Args:
       run_dir: a trained run.
       out_dir: where to write; made if it is missing.
       train: the training file, for the tokenizer; None: it stays as it is.
+      bits: significant ones of a weight.
     """
     import uanet_tf
     from uanet_tf.training.prepare import find_tokenizer
@@ -49,7 +55,7 @@ def pack(run_dir: pathlib.Path, out_dir: pathlib.Path, train: pathlib.Path | Non
         tokenizer = find_tokenizer(model.settings.data, uanet_tf.read(train))
         model.vocabulary = dataclasses.replace(model.vocabulary, tokenizer=tokenizer)
     for weight in model.trainable_weights:
-        weight.assign(rounded(weight.numpy()))
+        weight.assign(rounded(weight.numpy(), bits))
     names = {
         field: pathlib.Path(value).name
         for field, value in dataclasses.asdict(model.settings.data).items()
@@ -64,10 +70,10 @@ def pack(run_dir: pathlib.Path, out_dir: pathlib.Path, train: pathlib.Path | Non
         shutil.copy(run_dir / "metrics.json", out_dir)
 
 
-def rounded(values: np.ndarray) -> np.ndarray:
-    """The nearest float32 numbers of ``BITS`` significant bits: what is left of them compresses."""
+def rounded(values: np.ndarray, bits: int = BITS) -> np.ndarray:
+    """The nearest float32 numbers of so many significant bits: what is left of them compresses."""
     mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS).astype(np.float32)
+    return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits).astype(np.float32)
 
 
 def watch(out_dir: pathlib.Path, data: pathlib.Path) -> None:

@@ -34,11 +34,28 @@ _OTHER_FLAGS = (
     *("name", "version", "text", "url", "timeout"),
 )
 
-__all__ = ["DataConfig", "DecoderConfig", "EncoderConfig", "InferenceOptions"]  # of settings
-__all__ += ["RepresentationConfig", "TrainingConfig"]
-__all__ += ["ARGUMENTS", "Config", "SettingsRecord", "from_dict", "in_flags", "iter_options"]
-__all__ += ["check_recipe", "is_system", "load_config", "recipe_names", "recipe_path"]
-__all__ += ["recipe_settings", "recipe_title", "saved_options"]
+__all__ = [
+    "ARGUMENTS",
+    "Config",
+    "DataConfig",
+    "DecoderConfig",
+    "EncoderConfig",
+    "InferenceOptions",
+    "RepresentationConfig",
+    "SettingsRecord",
+    "TrainingConfig",
+    "check_recipe",
+    "from_dict",
+    "in_flags",
+    "is_system",
+    "iter_options",
+    "load_config",
+    "recipe_names",
+    "recipe_path",
+    "recipe_settings",
+    "recipe_title",
+    "saved_options",
+]
 
 
 @dataclasses.dataclass(frozen=True)
