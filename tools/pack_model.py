@@ -28,7 +28,8 @@ def main() -> None:
     if len(sys.argv) not in (4, 5, 6):
         sys.exit(__doc__)
     run_dir, out_dir, data, *train = map(pathlib.Path, sys.argv[1:5])
-    pack(run_dir, out_dir, *train, bits=int(sys.argv[5]) if len(sys.argv) == 6 else BITS)
+    bits = int(sys.argv[5]) if len(sys.argv) == 6 else BITS
+    pack(run_dir, out_dir, train[0] if train else None, bits)
     watch(out_dir, data)
     compare(run_dir, out_dir, data)
 
