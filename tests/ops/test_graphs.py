@@ -80,3 +80,16 @@ def test_a_saved_function_keeps_its_gradient(tmp_path):
             tape.watch(x)
             loss = tf.reduce_sum(run(x))
         np.testing.assert_array_equal(tape.gradient(loss, x), [7.0, 21.0])
+
+
+def test_a_graph_of_each_model_is_no_reason_to_warn(monkeypatch):
+    warnings = []
+    monkeypatch.setattr(tf.get_logger(), "warning", lambda *message: warnings.append(message))
+    for _ in range(12):
+
+        @graph_function()
+        def double(x):
+            return 2 * x
+
+        assert double(tf.constant(3)).numpy() == 6
+    assert not warnings

@@ -19,9 +19,16 @@ def graph_function(
     would take most of the time of tracing a graph. ``attributes`` are those of the function in it.
     Without a TensorSpec for each argument it is traced for what it is called with.
     """
-    return tf.function(  # noqa: TID251
-        input_signature=input_signature, autograph=False, experimental_attributes=attributes
-    )
+
+    def decorate(function: Callable) -> Any:
+        graph = tf.function(  # noqa: TID251
+            function, input_signature, autograph=False, experimental_attributes=attributes
+        )
+        # Each model has a graph of its own of the same function; TensorFlow would warn of it.
+        graph._omit_frequent_tracing_warning = True
+        return graph
+
+    return decorate
 
 
 @dataclasses.dataclass(frozen=True)
