@@ -80,7 +80,7 @@ class ServerProcess:
 
     def wait_until_ready(self) -> str:
         """The URL, as soon as the server tells it."""
-        found = self.wait_for_log(r"Served at (http://\S+)/v1/models/")
+        found = self.wait_for_log(r" at (http://\S+)/v1/models/")
         return found.group(1)
 
     def wait_for_log(self, pattern: str) -> re.Match:

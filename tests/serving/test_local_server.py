@@ -50,6 +50,14 @@ def test_the_log_says_served_when_the_server_listens(server):
     assert f"Served at {server.url}/" in server.lines[said[0]]
 
 
+def test_the_log_does_not_say_served_of_nothing(tmp_path):
+    (tmp_path / "uanet").mkdir()
+    with ServerProcess(f"--model_base_path={tmp_path}/uanet") as process:
+        url = process.wait_until_ready()
+        assert f"Nothing to serve yet, waiting for it, at {url}/v1/models/default" in process.log
+        assert process.stop() == 0
+
+
 def test_two_hundred_clients_at_once(server):
     barrier = threading.Barrier(CLIENTS)
     answers = [None] * CLIENTS

@@ -114,7 +114,9 @@ def _serve(how: Serving, models: list[ModelSettings], listener: socket.socket) -
     with ThreadPoolExecutor(2 * _CORES, "predict") as executor:
 
         def say() -> None:
-            logging.info("Served at %s/v1/models/%s", _url(listener), models[0].name)
+            waits = manager.first_error()  # which has been told
+            begun = "Nothing to serve yet, waiting for it, at" if waits else "Served at"
+            logging.info("%s %s/v1/models/%s", begun, _url(listener), models[0].name)
             logging.info("Try it in a browser: %s/", _url(listener))
 
         serve(make_app(handler, executor), listener, say)
