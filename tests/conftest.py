@@ -232,3 +232,15 @@ def memory_goes_back(least_memory):
     if hasattr(ctypes.CDLL(None), "malloc_trim"):
         ctypes.CDLL(None).malloc_trim(0)
     least_memory[0] = process_bytes()
+
+
+@pytest.fixture
+def full_float32():
+    """TF32 is allowed, as TensorFlow begins; whether it is no longer."""
+    import tensorflow as tf
+
+    now = tf.config.experimental.tensor_float_32_execution_enabled
+    before = now()
+    tf.config.experimental.enable_tensor_float_32_execution(True)
+    yield lambda: not now()
+    tf.config.experimental.enable_tensor_float_32_execution(before)

@@ -8,8 +8,11 @@ from tests.exporting.conftest import predict
 from tests.models.model_contract import assert_same, text
 from uanet_tf.exporting.sample_inputs import pad
 from uanet_tf.exporting.saved_graph import foreign_operations
+from uanet_tf.exporting.saved_model import export
 from uanet_tf.exporting.verification import ids_of
 from uanet_tf.files.checksums import CHECKSUMS, check_checksums
+from uanet_tf.ops import devices
+from uanet_tf.serving.rest_api.loaded_model import LoadedModel
 
 
 def rows(outputs, numbers, width=None):
@@ -35,6 +38,21 @@ def test_the_same_in_a_fresh_process(core, exported, sentences, expected):
     assert_same(core.ask(exported.path, "serving_default", **pad(sentences)), expected)
     foreign = {"uanet_tf", "tensorflow_text", "tensorflow_addons", "keras_nlp"}
     assert not core.modules & foreign
+
+
+def test_made_where_a_gpu_is_and_served_where_none_is(
+    run_dir, tmp_path, sentences, expected, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(devices, "has_gpu", lambda: True)
+        made = export(run_dir, tmp_path, text=False)
+    model = LoadedModel(made.path)
+    kernels = {operation.type for operation in model._graph.get_operations()}
+    functions = model._graph.as_graph_def().library.function
+    kernels |= {node.op for function in functions for node in function.node_def}
+    assert "CudnnRNNV3" in kernels
+    answers = model.predict("serving_default", pad(sentences))
+    assert_same({name: text(values) for name, values in answers.items()}, expected)
 
 
 def test_with_threshold_is_one_gamma_a_sentence(core, exported, model, sentences, expected):

@@ -13,6 +13,7 @@ import uanet_tf
 from tests.models.contract_setup import make_sentences, make_vocabulary, pad, small
 from uanet_tf.config import Config
 from uanet_tf.errors import InputError
+from uanet_tf.models import loading
 from uanet_tf.models.build import make_tagger
 from uanet_tf.models.loading import load_model
 
@@ -52,6 +53,15 @@ def test_loads_what_keras_loads(saved):
         strict=True,
     ):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_gpu_computes_in_full_float32_and_takes_memory_as_needed(
+    saved, full_float32, monkeypatch
+):
+    shared = []
+    monkeypatch.setattr(loading, "share_gpus", lambda: shared.append(True))
+    load_model(saved)
+    assert full_float32() and shared
 
 
 def test_a_file_of_a_model_is_loaded(saved, tmp_path):

@@ -30,15 +30,51 @@ def test_settings_and_vocabulary_may_be_plain_dictionaries(shared):
         np.testing.assert_array_equal(outputs[name], values)
 
 
-def test_a_batch_for_which_there_is_no_memory(monkeypatch):
+def has_memory_for(model, cells, monkeypatch):
+    """Batches of more tokens fail, as they do on a GPU; the shapes that were tried."""
+    tried, whole = [], model._tag_whole
+
+    def tag(tokens, *others):
+        tried.append(tokens.shape)
+        if tokens.size > cells:
+            raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
+        return whole(tokens, *others)
+
+    monkeypatch.setattr(model, "_tag_whole", tag)
+    return tried
+
+
+def test_a_batch_for_which_there_is_no_memory_is_tagged_in_parts(monkeypatch):
+    model = make_model(representation="words", refiner_layers=1)
+    inputs = pad([["Ann", "met"], ["Bob"], ["Ann", "Bob"], ["met"], ["Ann"]])
+    expected = model.tag_batch(**inputs)
+    tried = has_memory_for(model, 4, monkeypatch)
+    for _ in range(2):
+        found = model.tag_batch(**inputs)
+        assert found.keys() == expected.keys()
+        for name, values in expected.items():
+            np.testing.assert_allclose(found[name], values, rtol=1e-5, atol=1e-6)
+    parts = [(2, 2), (1, 2), (2, 2)]
+    assert tried == [(5, 2), *parts, *parts]
+
+
+def test_documents_are_not_parted(monkeypatch):
+    model = make_model(representation="words", refiner_layers=1, refiner_context="document")
+    inputs = pad([["Ann", "met"], ["Ann"], ["Ann", "Bob"], ["met"]])
+    inputs["documents"] = np.array([0, 0, 0, 1], np.int32)
+    expected = model.tag_batch(**inputs)
+    tried = has_memory_for(model, 6, monkeypatch)
+    found = model.tag_batch(**inputs)
+    assert tried == [(4, 2), (3, 2), (1, 2)]
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-5, atol=1e-6)
+
+
+def test_what_is_read_together_and_has_no_memory(monkeypatch):
     model = make_model(representation="words", decoder="softmax")
-
-    def decide(features):
-        raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
-
-    monkeypatch.setattr(model, "decide", decide)
-    with pytest.raises(InputError, match=r"a batch of 1 x 2 tokens: lower `batch_tokens`"):
-        model.tag_batch(**pad([["Ann", "met"]]))
+    has_memory_for(model, 1, monkeypatch)
+    with pytest.raises(InputError, match=r"no memory to tag 1 x 2 tokens, which are read together"):
+        model.tag_batch(**pad([["Ann", "met"], ["Bob", "met"]]))
 
 
 def test_probabilities_of_a_batch_on_request():

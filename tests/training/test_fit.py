@@ -1,5 +1,6 @@
 """What a training run leaves behind, early stopping, and what the seed decides."""
 
+import collections
 import dataclasses
 import json
 import os
@@ -142,6 +143,25 @@ def test_deterministic(corpus, tmp_path):
     finally:
         disable_op_determinism()
     assert_same_weights(tmp_path / "a", tmp_path / "b")
+
+
+def test_steps_may_be_in_tf32_and_what_is_scored_is_not(corpus, tmp_path, monkeypatch):
+    allowed = tf.config.experimental.tensor_float_32_execution_enabled
+    seen = collections.defaultdict(set)
+
+    def spy(name):
+        original = getattr(fit_module._Training, name)
+
+        def call(self, *given, **named):
+            seen[name].add(allowed())
+            return original(self, *given, **named)
+
+        monkeypatch.setattr(fit_module._Training, name, call)
+
+    for name in ("_train_epoch", "_score", "_finish"):
+        spy(name)
+    fit(tiny_config(corpus, **LIGHT | {"epochs": 1, "min_epochs": 1}), tmp_path)
+    assert seen == {"_train_epoch": {True}, "_score": {False}, "_finish": {False}}
 
 
 def test_patience_and_the_best_epoch(corpus, tmp_path, monkeypatch):

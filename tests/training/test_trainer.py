@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.framework import kernels
 
 from tests.models.model_contract import make_sentences, make_vocabulary, small
+from tests.quick_params import quick_params
 from uanet_tf.config import Config
 from uanet_tf.data.batching import BatchBuilder, encode_corpus
 from uanet_tf.models.build import make_tagger
 from uanet_tf.ops.dropout import make_seed
 from uanet_tf.ops.graphs import graph_function
+from uanet_tf.registry import DECODERS
 from uanet_tf.training import trainer as trainer_module
 from uanet_tf.training.trainer import Trainer
 
@@ -29,7 +32,7 @@ PLAIN = {
 
 def make_trainer(**settings):
     """A trainer of plain gradient descent, its batch and the number of tokens in it."""
-    config = small(Config()).replace(**PLAIN, **settings)
+    config = small(Config()).replace(**PLAIN | settings)
     sentences = make_sentences("IOB2", 4)
     tagger = make_tagger(config, make_vocabulary(sentences, "IOB2"))
     corpus = encode_corpus(sentences, tagger.vocabulary, tagger.lookup)
@@ -109,3 +112,35 @@ def test_clipping_is_that_of_tensorflow(size):
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-6)
     np.testing.assert_allclose(found[1].values, expected[1].values, rtol=1e-6)
     np.testing.assert_array_equal(found[1].indices, [3])
+
+
+def functions_in_loops(graph):
+    """The functions that loops of a graph run, and those called there."""
+    by_name = {function.signature.name: function for function in graph.library.function}
+    nodes = [*graph.node, *(node for f in graph.library.function for node in f.node_def)]
+    loops = [
+        node.attr[part].func.name
+        for node in nodes
+        if node.op in ("While", "StatelessWhile")
+        for part in ("body", "cond")
+    ]
+    found, todo = {}, loops
+    while todo:
+        if (name := todo.pop()) not in found:
+            found[name] = by_name[name]
+            values = [v for node in found[name].node_def for v in node.attr.values()]
+            todo += [value.func.name for value in values if value.func.name]
+    return found.values()
+
+
+@pytest.mark.parametrize("decoder", quick_params(DECODERS, ["uanet", "crf"]))
+def test_loops_of_a_step_stay_on_a_gpu(decoder):
+    """An operation without a kernel there would copy from and to the card at each time step."""
+    trainer, batch, _ = make_trainer(encoder="variational_bilstm", decoder=decoder)
+    step = graph_function()(trainer.step).get_concrete_function(*batch)
+    functions = functions_in_loops(step.graph.as_graph_def())
+    used = {node.op for function in functions for node in function.node_def}
+    assert "MatMul" in used
+    kernels_of = {op: kernels.get_registered_kernels_for_op(op).kernel for op in used}
+    devices = {op: {kernel.device_type for kernel in found} for op, found in kernels_of.items()}
+    assert not {op for op, on in devices.items() if on.isdisjoint({"GPU", "DEFAULT"})}

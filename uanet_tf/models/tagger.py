@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+import sys
 import threading
 import zipfile
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -32,7 +33,6 @@ from uanet_tf.models.outputs import Answers, Tensors
 from uanet_tf.models.parts import check_logits, layer_precision
 from uanet_tf.models.results import Decision, Draft
 from uanet_tf.models.sampling import DropoutSeed, RefinerSeed
-from uanet_tf.ops.devices import out_of_memory_as
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.graphs import LiteGraph, graph_function
 from uanet_tf.representation.representation import DOCUMENT, DRAFTS_ELSEWHERE, Features
@@ -87,6 +87,14 @@ class _Option:
 
     def __set__(self, tagger: Any, value: Any) -> None:
         tagger.set_options(**{self._name: value})
+
+
+def _middle(documents: np.ndarray | None, rows: int) -> int:
+    """The row that begins the second half of a batch; 0 where all rows are read together."""
+    if documents is None:
+        return rows // 2
+    starts = np.flatnonzero(np.diff(documents)) + 1
+    return int(min(starts, key=lambda start: abs(start - rows / 2), default=0))
 
 
 class _Graphs:
@@ -191,6 +199,7 @@ class Tagger(tf.keras.Model):
         self.run_dir: pathlib.Path | None = None  # that it was loaded from
         self._options = options or config.inference
         self._graphs = _Graphs(self._followed)
+        self._most_cells = sys.maxsize  # of a batch to tag: for more there was no memory
         self.gate = None
         if refiner is not None:
             self.gate = RefinementGate(self._options.threshold, name="gate")
@@ -331,19 +340,39 @@ class Tagger(tf.keras.Model):
         """Tags one padded batch, on any thread; labels are positions in ``label_names``.
 
         Tokens are [B, T] strings, ``lengths`` [B] tokens of each sentence; ``documents`` [B]
-        numbers the sentences' documents, None: each is one by itself. InputError, if there is no
-        memory for a batch of this size.
+        numbers the sentences' documents, None: each is one by itself. Where there is no memory for
+        the batch, its halves are tagged one after the other.
+
+        InputError, if there is no memory for a single sentence (or document).
         """
+        rows, width = tokens.shape
+        parts = [tokens, lengths] if documents is None else [tokens, lengths, documents]
+        middle = _middle(documents, rows)
+        if middle == 0 or rows * width <= self._most_cells:
+            try:
+                return self._tag_whole(*parts)
+            except tf.errors.ResourceExhaustedError as error:
+                if middle == 0:
+                    raise InputError(
+                        f"There is no memory to tag {rows:,} x {width:,} tokens, which are read "
+                        "together."
+                    ) from error
+                self._most_cells = rows * width // 2
+        halves = [
+            self.tag_batch(*(part[rows_of] for part in parts))
+            for rows_of in (slice(middle), slice(middle, None))
+        ]
+        return {name: np.concatenate([half[name] for half in halves]) for name in halves[0]}
+
+    def _tag_whole(
+        self, tokens: np.ndarray, lengths: np.ndarray, documents: np.ndarray | None = None
+    ) -> dict[str, np.ndarray]:
         batch = {"tokens": tokens, "lengths": lengths}
         if documents is not None:
             batch[DOCUMENT] = documents
         inputs = {name: tf.constant(part, _SPECS[name].dtype) for name, part in batch.items()}
-        rows, width = tokens.shape
-        with out_of_memory_as(
-            f"There is no memory for a batch of {rows:,} x {width:,} tokens: lower `batch_tokens`."
-        ):
-            graph = self._graphs.get(tuple(batch), lambda: self._tag_graph(batch))
-            return {name: values.numpy() for name, values in graph(**inputs).items()}
+        graph = self._graphs.get(tuple(batch), lambda: self._tag_graph(batch))
+        return {name: values.numpy() for name, values in graph(**inputs).items()}
 
     def _tag_graph(self, names: Iterable[str]) -> Any:
         """The graph from the inputs of these names to answers.

@@ -36,6 +36,11 @@ def types(types_folder):
     return LoadedModel(types_folder / "types" / "7", timeout_ms=500)
 
 
+def test_answers_are_in_full_float32(toy_folder, full_float32):
+    LoadedModel(toy_folder / "uanet" / "1")
+    assert full_float32()
+
+
 def test_answers_as_tensorflow_does(model, toy_folder):
     outputs = model.predict("", SENTENCES)
     assert outputs["labels"].tolist() == [[b"O", b"B-ORG", b"I-ORG"], [b"O", b"O", b""]]

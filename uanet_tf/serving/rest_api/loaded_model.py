@@ -53,6 +53,8 @@ class LoadedModel:
         self._timeout_ms = timeout_ms
         self._meta_graph = _read_meta_graph(self.path)
         self._graph = _import_graph(self._meta_graph, self.path)
+        # The answers are a processor's: with TF32 the uncertainty would not be.
+        tf.config.experimental.enable_tensor_float_32_execution(False)
         config = config_pb2.ConfigProto(allow_soft_placement=True)
         config.gpu_options.allow_growth = True
         self._session = tf.compat.v1.Session(graph=self._graph, config=config)
