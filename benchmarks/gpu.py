@@ -2,16 +2,24 @@
 
 python -m benchmarks.gpu
 python -m benchmarks.gpu --run_dir=runs/uanet --crf_run_dir=runs/crf --path=test.conll
+python -m benchmarks.gpu --released=UANet --released_python=torch/bin/python
 
 Each device works in a process of its own, one after the other. Training is of random weights and
 generated sentences. Tagging is too, unless trained runs and a file are given: how often labels are
 refined depends on them. Without a GPU the table of the processor is printed, and a line that says
-so.
+so. --released is a copy of the code of Gui et al. (github.com/jiacheng-ye/UANet), which a Python
+with PyTorch runs on the same sentences, without vectors.
 """
 
 import argparse
 import functools
+import os
+import pathlib
+import re
+import statistics
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -36,6 +44,8 @@ TAGGINGS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("exact, M = 8", "run_dir", "uanet_fast", EXACT),
     ("BiLSTM-CRF", "crf_run_dir", "bilstm", {}),
 )
+# Batches of the exact answers, beside those that suit the device; and of the released code.
+BATCHES = 10, 100
 MIB = 2**20
 
 
@@ -113,7 +123,11 @@ def tagging(given: argparse.Namespace, kind: str) -> Measured:
     with tensor_float_32(False):
         for name, argument, recipe_name, options in TAGGINGS:
             tagger = _tagger(getattr(given, argument), recipe_name, sentences, options)
-            device.run(f"tagging, {name}", len(tokens), functools.partial(tag, tagger, tokens))
+            work = functools.partial(tag, tagger, tokens)
+            device.run(f"tagging, {name}", len(tokens), work)
+            for size in BATCHES if options is EXACT else ():
+                in_batches = functools.partial(work, batch_size=size)
+                device.run(f"tagging, {name}, batch {size}", len(tokens), in_batches)
             some: list[Any] = list(tag(tagger, tokens[: given.compared]))
             answers = ([one.labels for one in some], [one.uncertainty for one in some])
             device.found.answers[name] = answers
@@ -129,6 +143,40 @@ def measure(given: argparse.Namespace, kind: str) -> Measured:
         for name in ("rates", "peaks", "answers")
     )
     return Measured(halves[1].device, rates, peaks, answers)
+
+
+# What the released code prints of an epoch, and of a file that it tagged.
+SPEED = re.compile(r"^(Epoch|dev): .*speed: ([0-9.]+) doc/s", re.MULTILINE)
+
+
+def released(given: argparse.Namespace) -> str:
+    """The table of the released code: an epoch to warm up, then as many as are timed."""
+    from benchmarks.systems import sentences_like
+
+    lines = ["| released code, sentences/s | training | tagging |", "| --- | --- | --- |"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "sentences.txt"
+        sentences = sentences_like(TYPES, LENGTH, given.count)
+        rows = ("".join(map("{} {}\n".format, s.tokens, s.labels)) for s in sentences)
+        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+        files = [f"--{name}_dir={path}" for name in ("train", "dev", "test")]
+        for size in BATCHES:
+            command = [given.released_python, "main.py", *files, f"--model_dir={folder}/run"]
+            settings = [f"--iteration={1 + given.repeats}", f"--batch_size={size}"]
+            done = subprocess.run(
+                [*command, *settings, "--save_model=False"],
+                cwd=given.released,
+                env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+                stdout=subprocess.PIPE,
+                encoding="utf-8",
+                check=True,
+            )
+            speeds: dict[str, list[float]] = {"Epoch": [], "dev": []}
+            for name, speed in SPEED.findall(done.stdout):
+                speeds[name].append(float(speed))
+            medians = [f"{statistics.median(each[1:]):,.0f}" for each in speeds.values()]
+            lines.append(f"| batch {size} | {' | '.join(medians)} |")
+    return "\n".join(lines) + "\n"
 
 
 def _texts(path: str) -> list[list[str]]:
@@ -178,9 +226,13 @@ def main() -> None:
     parser.add_argument("--path", help="a labelled file: its sentences are tagged")
     parser.add_argument("--repeats", type=int, default=3, help="timed passes")
     parser.add_argument("--compared", type=int, default=500, help="sentences whose answers agree")
+    parser.add_argument("--released", help="a folder with the code of Gui et al.")
+    parser.add_argument("--released_python", default="python3", help="a Python with PyTorch")
     given = parser.parse_args()
     gpu, processor = measure(given, GPU), measure(given, PROCESSOR)
     sys.stdout.write(report(gpu, processor))
+    if given.released:
+        sys.stdout.write("\n" + released(given))
 
 
 if __name__ == "__main__":

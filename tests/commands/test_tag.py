@@ -23,6 +23,7 @@ from uanet_tf.commands.row_source import TextFlags
 from uanet_tf.commands.spark_tag_command import TagLines
 from uanet_tf.commands.tag_command import tag
 from uanet_tf.config import Config
+from uanet_tf.ops import devices
 from uanet_tf.tagging.masked_text import masked_text
 from uanet_tf.tagging.monitor import SentenceFacts, make_reference
 
@@ -42,6 +43,12 @@ def test_conll_with_uncertainty(tag_text):
         "",
     ]
     assert "X2\tNN\tO\tO\t1.0000\tB-LOC\n" in tag_text(CONLL, "--uncertainty_columns")
+
+
+def test_the_gpu_that_tags_is_named(tag_text, capsys, monkeypatch):
+    monkeypatch.setattr(devices, "gpu_text", lambda: "GPU 0 (NVIDIA H100)")
+    tag_text(CONLL)
+    assert capsys.readouterr().err == "tagging on GPU 0 (NVIDIA H100)\n"
 
 
 def test_document_marks_are_kept(tag_text):
