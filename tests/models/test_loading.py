@@ -61,7 +61,8 @@ def test_a_gpu_computes_in_full_float32_and_takes_memory_as_needed(
     shared = []
     monkeypatch.setattr(loading, "share_gpus", lambda: shared.append(True))
     load_model(saved)
-    assert full_float32() and shared
+    assert full_float32()
+    assert shared
 
 
 def test_a_file_of_a_model_is_loaded(saved, tmp_path):

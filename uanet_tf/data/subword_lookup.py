@@ -202,7 +202,8 @@ def read_charsmap(data: bytes) -> list[tuple[bytes, bytes]]:
             places = np.where(places < len(units), places, 0)
             rows, last = np.nonzero(labels[places] == every)
             found.append(places[rows, last])
-            longer += [keys[start + row] + bytes([byte]) for row, byte in zip(rows, last, strict=True)]
+            pairs_of = zip(rows.tolist(), last.tolist(), strict=True)
+            longer += [keys[start + row] + bytes([byte]) for row, byte in pairs_of]
         keys, nodes, seen = longer, np.concatenate(found), seen + len(longer)
         for leaf in np.flatnonzero(units[nodes] >> 8 & 1):
             begin = int(units[children(nodes[leaf])]) & (1 << 31) - 1
