@@ -25,13 +25,12 @@ MODEL, NEW = "en_ner", "NEW"
 DEVELOPMENT = 200
 FROM_NOTHING = {
     "recipe": "vectors",
-    "vector_limit": 40_000,
+    "vector_limit": 80_000,
     "min_word_count": 2,
     "hidden_width": 320,
     "refiner_embeddings": "shared",
     "refiner_context": "sentence",
     "sampling": "distilled",
-    "epochs": 7,
 }
 
 

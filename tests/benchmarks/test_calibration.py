@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.calibration import (
-    File,
-    cross_validated,
-    errors,
-    of_entities,
-)
+from benchmarks.calibration import File, cross_validated, errors, of_entities
 from benchmarks.entity_confidence import definitions, found_at, shares
 from uanet_tf.metrics.logistic_map import apply_logistic_map
 

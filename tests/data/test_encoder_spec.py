@@ -3,21 +3,11 @@ import json
 import numpy as np
 import pytest
 
-from uanet_tf.data.encoder_spec import (
-    Architecture,
-    EncoderSpec,
-    PretrainedEncoder,
-    TokenizerSpec,
-)
+from uanet_tf.data.encoder_spec import Architecture, EncoderSpec, PretrainedEncoder, TokenizerSpec
 from uanet_tf.errors import InputError
 
 ARCHITECTURE = Architecture(
-    vocabulary_size=6,
-    width=4,
-    num_layers=1,
-    num_heads=2,
-    feedforward_width=3,
-    max_positions=5,
+    vocabulary_size=6, width=4, num_layers=1, num_heads=2, feedforward_width=3, max_positions=5
 )
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "a")
 SPEC = EncoderSpec(

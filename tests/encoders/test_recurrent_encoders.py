@@ -2,13 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.encoders.sampling import (
-    INPUTS,
-    LENGTHS,
-    MASK,
-    WIDTH,
-    randomise,
-)
+from tests.encoders.sampling import INPUTS, LENGTHS, MASK, WIDTH, randomise
 from tests.layers.recurrence_transcription import loop_both_ways
 from uanet_tf.encoders.recurrent_encoders import BiGRU, BiLSTM, VariationalBiLSTM
 from uanet_tf.layers.bidirectional import DIRECTIONS

@@ -14,11 +14,7 @@ from uanet_lite.tokenizer import Tokenizer
 from uanet_tf.errors import InputError
 from uanet_tf.formats import brat
 from uanet_tf.formats.annotated_text import ACCEPTED, AnnotatedText, Mark
-from uanet_tf.formats.table import (
-    Reading,
-    read_labelled,
-    write_labelled,
-)
+from uanet_tf.formats.table import Reading, read_labelled, write_labelled
 
 # Emoji, combining marks, right to left, line ends, blanks, invisible characters.
 PIECES = [

@@ -301,10 +301,7 @@ def test_tokens_of_prodigy_are_compared_too(write):
     assert "a.jsonl:1: characters 1 to 5 read 'o An', not 'Anna'" in refusal(write(record))
 
 
-@pytest.mark.parametrize(
-    ("kind", "marks"),
-    [("doccano", "label"), ("argilla", None)],
-)
+@pytest.mark.parametrize(("kind", "marks"), [("doccano", "label"), ("argilla", None)])
 def test_tools_that_count_in_utf_16_units(write, kind, marks):
     def record(*spans):
         if marks:
@@ -407,10 +404,7 @@ def test_blank_tokens(write):
     ("text", "name"),
     [
         ('sentence_id,token,label\n1,Anna,B-PER\n1,",",O\n2,Oslo,B-LOC\n', "a.csv"),
-        (
-            'Sentence #;Word;Tag\nS: 1;Anna;B-PER\n;",";O\nS: 2;Oslo;B-LOC\n',
-            "a.csv",
-        ),
+        ('Sentence #;Word;Tag\nS: 1;Anna;B-PER\n;",";O\nS: 2;Oslo;B-LOC\n', "a.csv"),
         ("sent_id\tword\tner\n1\tAnna\tB-PER\n1\t,\tO\n2\tOslo\tB-LOC\n", "a.tsv"),
         ('token,label\nAnna,B-PER\n",",O\n\nOslo,B-LOC\n', "a.csv"),
     ],

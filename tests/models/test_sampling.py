@@ -2,14 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.encoders.sampling import (
-    INPUTS,
-    MASK,
-    SAMPLES,
-    WIDTH,
-    sample,
-    words_of_a_table,
-)
+from tests.encoders.sampling import INPUTS, MASK, SAMPLES, WIDTH, sample, words_of_a_table
 from uanet_tf.encoders.recurrent_encoders import VariationalBiLSTM
 from uanet_tf.models.sampling import encode_samples, sampling_seed
 from uanet_tf.ops.dropout import make_seed

@@ -44,30 +44,27 @@ def has_memory_for(model, cells, monkeypatch):
     return tried
 
 
-def test_a_batch_for_which_there_is_no_memory_is_tagged_in_parts(monkeypatch):
-    model = make_model(representation="words", refiner_layers=1)
+PARTS = [(2, 2), (1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("documents", "cells", "tried"),
+    [(None, 4, [(5, 2), *PARTS, *PARTS]), ([0, 0, 0, 1, 1], 6, [(5, 2), *[(3, 2), (2, 2)] * 2])],
+)
+def test_a_batch_without_memory_is_tagged_in_parts(monkeypatch, documents, cells, tried):
+    reads = "sentence" if documents is None else "document"
+    model = make_model(representation="words", refiner_layers=1, refiner_context=reads)
     inputs = pad([["Ann", "met"], ["Bob"], ["Ann", "Bob"], ["met"], ["Ann"]])
+    if documents:
+        inputs["documents"] = np.array(documents)
     expected = model.tag_batch(**inputs)
-    tried = has_memory_for(model, 4, monkeypatch)
+    shapes = has_memory_for(model, cells, monkeypatch)
     for _ in range(2):
         found = model.tag_batch(**inputs)
         assert found.keys() == expected.keys()
         for name, values in expected.items():
             np.testing.assert_allclose(found[name], values, rtol=1e-5, atol=1e-6)
-    parts = [(2, 2), (1, 2), (2, 2)]
-    assert tried == [(5, 2), *parts, *parts]
-
-
-def test_documents_are_not_parted(monkeypatch):
-    model = make_model(representation="words", refiner_layers=1, refiner_context="document")
-    inputs = pad([["Ann", "met"], ["Ann"], ["Ann", "Bob"], ["met"]])
-    inputs["documents"] = np.array([0, 0, 0, 1], np.int32)
-    expected = model.tag_batch(**inputs)
-    tried = has_memory_for(model, 6, monkeypatch)
-    found = model.tag_batch(**inputs)
-    assert tried == [(4, 2), (3, 2), (1, 2)]
-    for name, values in expected.items():
-        np.testing.assert_allclose(found[name], values, rtol=1e-5, atol=1e-6)
+    assert shapes == tried
 
 
 def test_what_is_read_together_and_has_no_memory(monkeypatch):

@@ -7,8 +7,6 @@ import tensorflow as tf
 from uanet_tf.encoders import recurrent_encoders
 from uanet_tf.encoders.recurrent_encoders import BiLSTM, VariationalBiLSTM
 from uanet_tf.layers import bidirectional
-from uanet_tf.ops import devices
-from uanet_tf.ops.graphs import graph_function
 
 UNITS = 3
 
@@ -98,28 +96,3 @@ def test_of_ordinary_lstms(request):
     request.getfixturevalue("at_once")
     found = encoder(FORMS, mask=tf.constant(MASK), index=tf.constant(INDEX))
     np.testing.assert_allclose(found, expected, atol=2e-6)
-
-
-def test_a_graph_with_both_kernels_runs_where_no_gpu_is(monkeypatch, tmp_path):
-    encoder = VariationalBiLSTM(2 * UNITS)
-    encoder.build([None, None, 5])
-    masks = encoder.sampling_masks(tf.constant([3, 1]), 2, 5)
-
-    def encode(forms, index, mask):
-        return encoder(forms, mask=mask, dropout_masks=masks, index=index)
-
-    given = [tf.constant(part) for part in (FORMS, INDEX, MASK)]
-    expected = encode(*given)
-    monkeypatch.setattr(devices, "has_gpu", lambda: True)
-    module = tf.Module()
-    module.encoder = encoder
-    module.encode = graph_function([tf.TensorSpec(part.shape, part.dtype) for part in given])(
-        encode
-    )
-    definition = module.encode.get_concrete_function().graph.as_graph_def()
-    used = {node.op for function in definition.library.function for node in function.node_def}
-    assert "CudnnRNNV3" in used
-    np.testing.assert_array_equal(module.encode(*given), expected)
-    tf.saved_model.save(module, str(tmp_path))
-    again = tf.saved_model.load(str(tmp_path))
-    np.testing.assert_array_equal(again.encode(*given), expected)

@@ -6,12 +6,7 @@ import tensorflow as tf
 
 from tests.ops.recurrences import LOOPS, UNROLLED
 from uanet_tf.ops.graphs import graph_function
-from uanet_tf.ops.recurrence import (
-    GRU,
-    LSTM,
-    gru_scan,
-    gru_step,
-)
+from uanet_tf.ops.recurrence import GRU, LSTM, gru_scan, gru_step
 
 STEPS, ROWS, WIDTH = 5, 3, 4
 cells = pytest.mark.parametrize("cell", [LSTM, GRU], ids=["lstm", "gru"])

@@ -13,11 +13,7 @@ from benchmarks.uniform_corpus import generate_uniform
 from uanet_lite.columns_file import format_columns, read_corpus
 from uanet_lite.tag_schemes import convert, decode_spans, detect_scheme, repair
 from uanet_tf.errors import InputError
-from uanet_tf.resources.sample_corpus import (
-    UNSEEN_NAMES,
-    generate_sentences,
-    write_sample_corpus,
-)
+from uanet_tf.resources.sample_corpus import UNSEEN_NAMES, generate_sentences, write_sample_corpus
 
 
 @pytest.fixture(scope="module")

@@ -73,14 +73,8 @@ def test_words_stay_as_they_are(model):
         ([["a", None]], r"sentences\[0\]\[1\] must be a string .*Received: None"),
         ([["a", "x" * 5000]], r"sentences\[0\]\[1\] has 5,000 characters .*; the limit is 1,000"),
         ([None], r"sentences\[0\] must be a text or a list of words. Received: None"),
-        (
-            {"p0": ["X2"]},
-            r"lists of words\. Received: {'p0': \['X2'\]}",
-        ),
-        (
-            {"p0"},
-            r"lists of words\. Received: {'p0'}",
-        ),
+        ({"p0": ["X2"]}, r"lists of words\. Received: {'p0': \['X2'\]}"),
+        ({"p0"}, r"lists of words\. Received: {'p0'}"),
         ([{"p0": 1}], r"sentences\[0\] must be a text or a list of words. Received: {'p0': 1}"),
         ([{"p0"}], r"sentences\[0\] must be a text or a list of words. Received: {'p0'}"),
         ([np.array("p0")], r"sentences\[0\] must be a text or a list of words"),

@@ -263,6 +263,14 @@ def test_settings_are_those_of_the_model(old, new, flags):
     assert (found.decoder.refiner_context, found.training.epochs) == ("sentence", 3)
 
 
+def test_a_new_label_has_ten_epochs_unless_told(old, new, flags, tmp_path):
+    assert load_config(str(new)).training.epochs == flags["epochs"]
+    unnamed = {name: value for name, value in flags.items() if name != "epochs"}
+    for _ in range(2):  # the second time it is complete
+        assert command(init=old, run_dir=tmp_path / "run", **unnamed) == 0
+        assert len(metrics(tmp_path / "run")["epochs"]) == init_model.EPOCHS
+
+
 def test_resumed_exactly_without_the_old_model(old, new, flags):
     run, away = new.with_name("killed"), old.with_name("away")
     old.rename(away)

@@ -17,7 +17,7 @@ from absl import logging
 from uanet_lite.sentence import Sentence
 from uanet_lite.tag_schemes import OUTSIDE, decode_spans, encode_spans, split_label
 from uanet_lite.token_ids import FIRST_ID, UNKNOWN_ID
-from uanet_tf.config import TrainingConfig
+from uanet_tf.config import Config, TrainingConfig
 from uanet_tf.data.lookup import KEYS
 from uanet_tf.data.vocabulary import Vocabulary
 from uanet_tf.errors import InputError
@@ -36,6 +36,8 @@ _BELOW = 5.0
 # rest is forgotten; a new label needs them.
 SHARE = 0.3
 WAY = 0.5
+# With a new label at least so many epochs: a model of a large file has read it less often.
+EPOCHS = 10
 
 
 def init_model(init: str, run: RunDirectory, model: Tagger | None = None) -> Tagger:
@@ -116,6 +118,12 @@ def carry_weights(old: Tagger, new: Tagger) -> list[np.ndarray]:
             if after.ref() not in carried:
                 after.assign(_with_labels(before, after.shape, likeness))
     return [] if len(likeness) else [variable.numpy() for variable in new.trainable_variables]
+
+
+def long_enough(config: Config, given: Collection[str]) -> Config:
+    """The settings of a run with a new label: with ``EPOCHS``, unless they are given or more."""
+    epochs = config.training.epochs
+    return config if "epochs" in given else config.replace(epochs=max(epochs, EPOCHS))
 
 
 def slower(training: TrainingConfig) -> TrainingConfig:

@@ -45,7 +45,7 @@ from uanet_tf.text.tokenizer_choice import (
     is_written_without_blanks,
 )
 from uanet_tf.training.fill_vectors import add_pretrained, fill_embeddings
-from uanet_tf.training.init_model import carry_weights, extend, keep_types
+from uanet_tf.training.init_model import carry_weights, extend, keep_types, long_enough
 from uanet_tf.training.run_directory import hash_json, hash_sentences
 
 Splits = dict[str, list[Sentence]]
@@ -123,6 +123,8 @@ def prepare(
         vocabulary, table = add_pretrained(config, vocabulary, counts)
     else:
         vocabulary = extend(vocabulary, counts, init)
+        if len(vocabulary.labels) > len(init.vocabulary.labels):
+            config = long_enough(config, given)
         if scheme is not None and config.training.keep_types:
             splits, kept = keep_types(splits, init, scheme)
     if table is not None:

@@ -6,10 +6,7 @@ import pytest
 
 from uanet_tf.errors import InputError
 from uanet_tf.serving.rest_api import model_config
-from uanet_tf.serving.rest_api.model_config import (
-    find_models,
-    fingerprint,
-)
+from uanet_tf.serving.rest_api.model_config import find_models, fingerprint
 
 
 def test_finds_the_models_of_an_export(tmp_path):
