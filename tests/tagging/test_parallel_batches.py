@@ -10,8 +10,7 @@ import tensorflow as tf
 
 from tests.tagging.fake_model import FakeModel
 from uanet_tf.errors import InputError
-from uanet_tf.ops import devices
-from uanet_tf.tagging import batches, parallel_batches
+from uanet_tf.tagging import parallel_batches
 from uanet_tf.tagging.parallel_batches import (
     MOST_THREADS,
     BatchThreads,
@@ -244,13 +243,3 @@ def test_a_process_that_only_tags(monkeypatch):
 
     monkeypatch.setattr(tf.config.threading, "set_intra_op_parallelism_threads", late)
     run_each_on_one_thread()
-
-
-@pytest.mark.parametrize("on_gpu", [False, True])
-def test_batches_are_made_for_the_device_that_computes(monkeypatch, on_gpu):
-    monkeypatch.setattr(devices, "has_gpu", lambda: on_gpu)
-    shared = batches.GPU if on_gpu else batches.PROCESSOR
-    assert batches.capacity_for(Shared()) is shared
-    assert batches.capacity_for(FakeModel()) is batches.PROCESSOR  # a .tflite file
-    assert (threads_for(Shared()) == 4) or not on_gpu
-    assert threads_for(FakeModel()) == 1
