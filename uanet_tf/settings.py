@@ -375,7 +375,8 @@ class TrainingConfig:
         "",
         "Go on from a model: a run, or a model that comes with the package. Its weights, words, "
         "characters, labels and settings are those to begin with; what the training file has "
-        "beyond them is added, and a flag that is given changes a setting.",
+        "beyond them is added, and a flag that is given changes a setting. A new label has ten "
+        "epochs at least, unless --epochs is given.",
     )
     keep_types: bool = option(
         True,
