@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.data.wordpiece_transcription import tokenize
 from tests.tiny_encoder import SUBWORDS
 from uanet_tf.data.encoder_spec import TokenizerSpec
-from uanet_tf.data.subword_lookup import SubwordLookup
+from uanet_tf.data.subword_lookup import SubwordLookup, read_charsmap
 from uanet_tf.errors import InputError
 
 # With letters that lower-casing and accents change, and a sub-word for many a character.
@@ -163,3 +163,10 @@ def test_tensorflow_text_is_missing(monkeypatch):
         InputError, match="encoder needs the package tensorflow-text, which cannot be"
     ):
         SubwordLookup(spec_of())
+
+
+def test_a_map_of_characters_with_circles_is_refused():
+    units = np.arange(256, dtype=np.uint32)  # each node is its own parent's beginning again
+    trie = (units | units << 10).tobytes()
+    with pytest.raises(ValueError, match="damaged: it has circles"):
+        read_charsmap(len(trie).to_bytes(4, "little") + trie + b"\0")

@@ -177,6 +177,9 @@ class _CharacterMap(tf.Module):
         return tf.strings.reduce_join(rows.with_flat_values(mapped), axis=-1)
 
 
+_MOST_NODES = 2_000_000  # that of XLM-R has 262,842
+
+
 def read_charsmap(data: bytes) -> list[tuple[bytes, bytes]]:
     """The texts that SentencePiece's map of characters replaces, each with what it is replaced by.
 
@@ -195,7 +198,7 @@ def read_charsmap(data: bytes) -> list[tuple[bytes, bytes]]:
         return places ^ (units[places] >> 10 << ((units[places] & 1 << 9) >> 6))
 
     keys, nodes, seen = [b""], np.zeros(1, np.int64), 0
-    while len(nodes) and len(keys[0]) < 64 and seen < 1_000_000:  # a damaged trie can have circles
+    while len(nodes) and len(keys[0]) < 64:
         longer, found = [], []
         for start in range(0, len(nodes), 4096):
             places = children(nodes[start : start + 4096, np.newaxis]) ^ np.arange(256)
@@ -204,6 +207,8 @@ def read_charsmap(data: bytes) -> list[tuple[bytes, bytes]]:
             found.append(places[rows, last])
             pairs_of = zip(rows.tolist(), last.tolist(), strict=True)
             longer += [keys[start + row] + bytes([byte]) for row, byte in pairs_of]
+            if seen + len(longer) > _MOST_NODES:
+                raise ValueError("its map of characters is damaged: it has circles")
         keys, nodes, seen = longer, np.concatenate(found), seen + len(longer)
         for leaf in np.flatnonzero(units[nodes] >> 8 & 1):
             begin = int(units[children(nodes[leaf])]) & (1 << 31) - 1

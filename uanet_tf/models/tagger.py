@@ -357,7 +357,7 @@ class Tagger(tf.keras.Model):
                         f"There is no memory to tag {rows:,} x {width:,} tokens, which are read "
                         "together."
                     ) from error
-                self._most_cells = rows * width // 2
+                self._most_cells = min(self._most_cells, rows * width // 2)
         halves = [
             self.tag_batch(*(part[rows_of] for part in parts))
             for rows_of in (slice(middle), slice(middle, None))
