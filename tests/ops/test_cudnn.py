@@ -1,4 +1,4 @@
-"""LSTMs at once: cuDNN's definition by NumPy, agreement with the loop, portable graphs."""
+"""LSTMs at once: cuDNN's definition by NumPy, agreement with the loop."""
 
 import numpy as np
 import pytest

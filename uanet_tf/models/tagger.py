@@ -355,7 +355,7 @@ class Tagger(tf.keras.Model):
                 if middle == 0:
                     raise InputError(
                         f"There is no memory to tag {rows:,} x {width:,} tokens, which are read "
-                        "together."
+                        "together: free some, or split the text."
                     ) from error
                 self._most_cells = min(self._most_cells, rows * width // 2)
         halves = [
@@ -367,6 +367,7 @@ class Tagger(tf.keras.Model):
     def _tag_whole(
         self, tokens: np.ndarray, lengths: np.ndarray, documents: np.ndarray | None = None
     ) -> dict[str, np.ndarray]:
+        """The batch of ``tag_batch`` at once."""
         batch = {"tokens": tokens, "lengths": lengths}
         if documents is not None:
             batch[DOCUMENT] = documents
