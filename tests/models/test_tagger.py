@@ -44,6 +44,17 @@ def has_memory_for(model, cells, monkeypatch):
     return tried
 
 
+def test_another_error_is_raised_as_it_is(monkeypatch):
+    model = make_model(representation="words", decoder="softmax")
+
+    def fail(*inputs):
+        raise tf.errors.InternalError(None, None, "a kernel is missing")
+
+    monkeypatch.setattr(model, "_tag_whole", fail)
+    with pytest.raises(tf.errors.InternalError, match="a kernel is missing"):
+        model.tag_batch(**pad([["Ann"], ["Bob"]]))
+
+
 PARTS = [(2, 2), (1, 2), (2, 2)]
 
 

@@ -66,6 +66,20 @@ def test_tensor_float_32_is_as_before_afterwards(allowed):
     assert now() == before
 
 
-def test_out_of_memory_is_one_sentence():
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (tf.errors.ResourceExhaustedError, "failed to allocate"),
+        (tf.errors.InternalError, "Could not create handle: CUDNN_STATUS_ALLOC_FAILED"),
+        (tf.errors.InternalError, "CUDA_ERROR_OUT_OF_MEMORY"),
+        (tf.errors.UnknownError, "2 root error(s) found. OOM when allocating"),
+    ],
+)
+def test_out_of_memory_is_one_sentence(kind, message):
     with pytest.raises(InputError, match=r"^lower it\.$"), devices.out_of_memory_as("lower it."):
-        raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor")
+        raise kind(None, None, message)
+
+
+def test_another_error_of_tensorflow_is_no_lack_of_memory():
+    with pytest.raises(tf.errors.InternalError), devices.out_of_memory_as("lower it."):
+        raise tf.errors.InternalError(None, None, "no ROOM for a CUDNN_STATUS_BAD_PARAM")

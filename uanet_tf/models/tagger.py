@@ -33,6 +33,7 @@ from uanet_tf.models.outputs import Answers, Tensors
 from uanet_tf.models.parts import check_logits, layer_precision
 from uanet_tf.models.results import Decision, Draft
 from uanet_tf.models.sampling import DropoutSeed, RefinerSeed
+from uanet_tf.ops.devices import lacks_memory
 from uanet_tf.ops.dropout import fold_in
 from uanet_tf.ops.graphs import LiteGraph, graph_function
 from uanet_tf.representation.representation import DOCUMENT, DRAFTS_ELSEWHERE, Features
@@ -351,7 +352,9 @@ class Tagger(tf.keras.Model):
         if middle == 0 or rows * width <= self._most_cells:
             try:
                 return self._tag_whole(*parts)
-            except tf.errors.ResourceExhaustedError as error:
+            except tf.errors.OpError as error:
+                if not lacks_memory(error):
+                    raise
                 if middle == 0:
                     raise InputError(
                         f"There is no memory to tag {rows:,} x {width:,} tokens, which are read "

@@ -1,12 +1,16 @@
 """What a process takes of a GPU, how exactly it computes there, and what is said of both."""
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import tensorflow as tf
 
 from uanet_tf.errors import InputError
+
+# What CUDA's libraries say of it; TensorFlow passes that on as an error of another class.
+_NO_MEMORY = re.compile(r"_ALLOC_FAILED\b|out[ _]of[ _]memory|\bOOM\b", re.IGNORECASE)
 
 
 def share_gpus() -> None:
@@ -62,10 +66,19 @@ def gpu_text(*, every: bool = False) -> str | None:
     return ", ".join(names) or None
 
 
+def lacks_memory(error: Exception) -> bool:
+    """Whether an error of TensorFlow says that there is no memory for a tensor."""
+    if isinstance(error, tf.errors.ResourceExhaustedError):
+        return True
+    return isinstance(error, tf.errors.OpError) and bool(_NO_MEMORY.search(error.message or ""))
+
+
 @contextlib.contextmanager
 def out_of_memory_as(sentence: str) -> Iterator[None]:
     """Within this context a tensor without memory for it is an InputError that says what to do."""
     try:
         yield
-    except tf.errors.ResourceExhaustedError as error:
+    except tf.errors.OpError as error:
+        if not lacks_memory(error):
+            raise
         raise InputError(sentence) from error
