@@ -29,7 +29,7 @@ DISTILLED = {"kl": 0.1, "kl_of_samples": 0.2, "kl_of_one_pass": 0.3, "num_sample
 DISTILLED |= {"score": dict.fromkeys(_SYSTEMS, 1.0)}
 
 
-def evaluate(gold, tokens, task="ner", seconds=0.5, known=None):
+def evaluate(gold, tokens, task="ner", seconds=0.5, known=None, one_pass=None):
     model = FakeModel(label_scheme="IOB2" if task == "ner" else None)
     return evaluate_tagged(
         gold,
@@ -39,6 +39,7 @@ def evaluate(gold, tokens, task="ner", seconds=0.5, known=None):
         seconds=seconds,
         known_labels=model.label_names,
         known=known,
+        one_pass=one_pass,
     )
 
 
@@ -111,8 +112,12 @@ def test_tokens_with_and_without_an_unseen_word():
 
 
 def test_a_file_without_entities():
-    evaluation = evaluate([["O", "O"], ["O"]], [["x", "y"], ["z"]])
+    tokens = [["x", "y"], ["z"]]
+    plain = tag(FakeModel(label_scheme="IOB2"), tokens)
+    plain = [dataclasses.replace(each, uncertainty=[0.2] * len(each.tokens)) for each in plain]
+    evaluation = evaluate([["O", "O"], ["O"]], tokens, one_pass=plain)
     text = evaluation_table(evaluation)
+    assert "M = 0                     -          -          -     100.00\n" in text
     assert "draft                     -          -          -     100.00\n" in text
     assert "gated                     -          -          -     100.00\n" in text
     assert "\n(the file has no entities, and none was found)\n" in text

@@ -75,8 +75,8 @@ class Evaluation:
       words: see ``word_scores``; empty where it is not known which words training had.
       one_pass: final scores of the ``one_pass`` softmax, the baseline of samples; None where the
         tagger is one.
-      nothing: those of ``systems`` that found no entity in a file without entities. As conlleval
-        has it, their F1 is 0 in all numbers; for people it is no score.
+      nothing: those of ``systems``, and ``one_pass``, that found no entity in a file without
+        entities. As conlleval has it, their F1 is 0 in all numbers; for people it is no score.
     """
 
     task: str
@@ -111,9 +111,12 @@ class Evaluation:
         return "gated" if len(self.systems) > 1 else "labels"
 
     def system_cells(self, system: str, keys: Sequence[str]) -> list[str]:
-        """The scores ``keys`` of one of ``systems``, in percent; "-" where there is none."""
+        """The scores ``keys`` of one of ``systems``, or of ``one_pass``, in percent.
+
+        "-" where there is none.
+        """
         missing = set(keys) - {"accuracy"} if system in self.nothing else set()
-        scores = self.systems[system]
+        scores = self.one_pass if system == "one_pass" and self.one_pass else self.systems[system]
         return ["-" if key in missing else in_percent(scores[key]) for key in keys]
 
     def to_dict(self) -> dict[str, Any]:
@@ -173,10 +176,10 @@ def evaluate_tagged(
     metrics |= scores["final"].total
     drafts = systems.keys() - {"final"}
     metrics |= {f"{name}_{measure}": scores[name].total[measure] for name in drafts}
-    plain = None
+    plain, found = None, dict(systems)
     if one_pass is not None and [each.uncertainty for each in one_pass] != uncertainty:
-        labels = [sentence.labels for sentence in one_pass]
-        plain = scoring.final_scores(gold, labels, task=task).total
+        found["one_pass"] = [sentence.labels for sentence in one_pass]
+        plain = scoring.final_scores(gold, found["one_pass"], task=task).total
     empty = task == "ner" and not _has_entities(gold)
     speed = {"sentences_per_second": len(tagged) / max(seconds, 1e-9)}
     return Evaluation(
@@ -194,7 +197,7 @@ def evaluate_tagged(
         distilled=distilled,
         one_pass=scaled_scores(plain, 0.01),
         words={} if known is None else word_scores(gold, tagged, known, task=task),
-        nothing=frozenset(name for name in systems if empty and not _has_entities(systems[name])),
+        nothing=frozenset(name for name in found if empty and not _has_entities(found[name])),
     )
 
 
@@ -265,7 +268,7 @@ def system_rows(evaluation: Evaluation) -> list[list[str]]:
     for system in evaluation.systems:
         rows.append([evaluation.system_name(system), *evaluation.system_cells(system, keys)])
     if evaluation.one_pass is not None:
-        rows.append(["M = 0", *(in_percent(evaluation.one_pass[key]) for key in keys)])
+        rows.append(["M = 0", *evaluation.system_cells("one_pass", keys)])
     return rows
 
 
