@@ -66,11 +66,10 @@ def gpu_text(*, every: bool = False) -> str | None:
     return ", ".join(names) or None
 
 
-def lacks_memory(error: Exception) -> bool:
-    """Whether an error of TensorFlow says that there is no memory for a tensor."""
-    if isinstance(error, tf.errors.ResourceExhaustedError):
-        return True
-    return isinstance(error, tf.errors.OpError) and bool(_NO_MEMORY.search(error.message or ""))
+def lacks_memory(error: tf.errors.OpError) -> bool:
+    """Whether the error says that there is no memory for a tensor."""
+    exhausted = isinstance(error, tf.errors.ResourceExhaustedError)
+    return exhausted or bool(_NO_MEMORY.search(error.message or ""))
 
 
 @contextlib.contextmanager
