@@ -111,10 +111,7 @@ class Evaluation:
         return "gated" if len(self.systems) > 1 else "labels"
 
     def system_cells(self, system: str, keys: Sequence[str]) -> list[str]:
-        """The scores ``keys`` of one of ``systems``, or of ``one_pass``, in percent.
-
-        "-" where there is none.
-        """
+        """Scores ``keys`` of one of ``systems``, or ``one_pass``, in percent; "-": none."""
         missing = set(keys) - {"accuracy"} if system in self.nothing else set()
         scores = self.one_pass if system == "one_pass" and self.one_pass else self.systems[system]
         return ["-" if key in missing else in_percent(scores[key]) for key in keys]
