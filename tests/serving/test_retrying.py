@@ -1,6 +1,7 @@
 import pytest
+import tensorflow as tf
 
-from uanet_tf.serving.retrying import RetryPolicy, ServingError
+from uanet_tf.serving.retrying import RetryPolicy, ServingError, in_short
 
 
 def failing(*errors):
@@ -54,3 +55,14 @@ def test_never_tries_again_what_was_refused():
     with pytest.raises(ServingError, match=r"^wrong$"):
         RetryPolicy(sleep=pytest.fail).call(function)
     assert len(calls) == 1
+
+
+def test_an_assertion_says_its_message_and_no_graph():
+    @tf.function
+    def check(x):
+        tf.debugging.assert_less(x, 2, "Too long.")
+
+    with pytest.raises(tf.errors.InvalidArgumentError) as error:
+        check(tf.constant([3]))
+    assert in_short(error.value) == "Too long."
+    assert in_short("it is\nwrong [1] [2]") == "it is wrong [1] [2]"

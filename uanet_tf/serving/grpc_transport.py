@@ -4,13 +4,12 @@ import functools
 from typing import Any
 
 from uanet_tf.errors import InputError
-from uanet_tf.serving.retrying import ServingError
+from uanet_tf.serving.retrying import ServingError, in_short
 from uanet_tf.tensorflow_stack import pip_install
 
 _RETRYABLE_CODES = ("UNAVAILABLE", "RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED")
 _MAX_MESSAGE_BYTES = 64 << 20
 _TYPES = {"tokens": "string", "text": "string", "lengths": "int32", "threshold": "float32"}
-_SHOWN = 300
 
 
 class GrpcTransport:
@@ -56,9 +55,8 @@ class GrpcTransport:
             response = self._stub.Predict(request, timeout=self._timeout)
         except self._grpc.RpcError as error:
             code = error.code().name
-            reason = " ".join((error.details() or "").split())[:_SHOWN]
             raise ServingError(
-                f"{self._address} ({model}): error {code}, {reason}",
+                f"{self._address} ({model}): error {code}, {in_short(error.details() or '')}",
                 status=code,
                 retryable=code in _RETRYABLE_CODES,
             ) from None

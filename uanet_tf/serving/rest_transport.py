@@ -10,7 +10,7 @@ from typing import Any
 import requests
 import urllib3
 
-from uanet_tf.serving.retrying import ServingError
+from uanet_tf.serving.retrying import ServingError, in_short
 
 # Overloaded, not ready yet, or too slow this time; other errors are not tried again.
 _RETRYABLE_CODES = (429, 503, 504)
@@ -18,7 +18,6 @@ _RETRYABLE_CODES = (429, 503, 504)
 _FOLLOWED, _MOST_REDIRECTS = (307, 308), 5
 _REDIRECTS = (301, 302, 303, *_FOLLOWED)
 _CONNECT_SECONDS = 5.0
-_SHOWN = 300
 
 
 class RestTransport:
@@ -105,9 +104,10 @@ def _outputs(response: requests.Response, where: str) -> dict[str, Any]:
         )
     if code != http.HTTPStatus.OK:
         told = body.get("error") if isinstance(body, dict) else None
-        reason = " ".join(str(told or response.reason or "").split())[:_SHOWN]
         raise ServingError(
-            f"{where}: error {code}, {reason}", status=code, retryable=code in _RETRYABLE_CODES
+            f"{where}: error {code}, {in_short(told or response.reason or '')}",
+            status=code,
+            retryable=code in _RETRYABLE_CODES,
         )
     if not isinstance(body, dict) or not isinstance(body.get("outputs"), dict):
         raise ServingError(f"{where}: the answer is not that of a tagger.", status=code)
@@ -115,4 +115,4 @@ def _outputs(response: requests.Response, where: str) -> dict[str, Any]:
 
 
 def _short(error: object) -> str:
-    return " ".join(str(error).split())[:_SHOWN] or type(error).__name__
+    return in_short(error) or type(error).__name__

@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+import re
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -32,6 +33,15 @@ class ServingError(RuntimeError):
 
 
 _Result = TypeVar("_Result")
+_SHOWN = 300  # characters
+_ASSERTION = re.compile(r"assertion failed: \[([^\]]+)\] \[")
+
+
+def in_short(error: object) -> str:
+    """What an error says, in one line; of an assertion in a graph its message alone."""
+    told = str(error)
+    found = _ASSERTION.search(told)
+    return " ".join((found[1] if found else told).split())[:_SHOWN]
 
 
 @dataclasses.dataclass(frozen=True)

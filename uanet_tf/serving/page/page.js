@@ -29,7 +29,8 @@ async function ask(path, body) {
   }
   const content = await response.json().catch(() => ({}));
   if (response.ok) return content;
-  const reason = content.error || response.statusText;
+  // Of an assertion in a graph its message alone.
+  const reason = (content.error || response.statusText).replace(/^.*?assertion failed: \[([^\]]+)\] \[.*$/s, "$1");
   if (response.status === 404) throw new Error(`The model is not ready: ${reason}`);
   if (response.status === 504) throw new Error(`It took too long: ${reason}`);
   throw new Error(`The server refused (${response.status}): ${reason}`);
